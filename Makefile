@@ -1,0 +1,47 @@
+# Each target does all set-up it needs, inside this checkout (.venv, target), and nothing twice.
+SHELL := /bin/bash
+PY := .venv/bin/python
+RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+SUPPORT := .venv/.deps
+NATIVE := .venv/.native
+
+.PHONY: help setup demo test lint bench bench-large fuzz lock clean
+help:
+	@echo "make demo    set up, then crawl the built-in simulated web and show what was found"
+	@echo "make test    set up, then run every test and lint"
+	@echo "make bench   set up, then run the benchmarks and print a table"
+	@echo "make fuzz    fuzz URL, HTML, robots and HTTP input, 10 minutes each"
+	@echo "make lock    resolve the Python dependencies anew into requirements.lock"
+
+setup: $(NATIVE)
+
+$(SUPPORT): requirements.lock scripts/setup
+	@scripts/setup python
+
+$(NATIVE): $(SUPPORT) $(RUST_SOURCES) pyproject.toml
+	@scripts/setup native
+
+lint: $(NATIVE)
+	@scripts/lint
+
+test: $(NATIVE)
+	@scripts/test
+
+demo: $(NATIVE)
+	@scripts/demo
+
+bench: $(NATIVE)
+	@scripts/setup bench-tools
+	@$(PY) -m benches
+
+bench-large: $(NATIVE)
+	@$(PY) -m benches large
+
+fuzz:
+	@scripts/fuzz
+
+lock: $(SUPPORT)
+	@scripts/setup lock
+
+clean:
+	rm -rf .venv target .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,15 @@
+//! The native half of Gossamer. A module per stage of the ring, named as the stage is named in
+//! `docs/path/`; nothing in this crate knows of Python.
+//!
+//! ```text
+//! seed → canonical → seen → frontier → fetch → parse → store → links → exchange
+//! ```
+
+pub mod canonical;
+pub mod fetch;
+pub mod frontier;
+pub mod outcome;
+pub mod parse;
+pub mod robots;
+pub mod seen;
+pub mod warc;

@@ -1,0 +1,27 @@
+//! `gossamer._native`: the one private extension module. Each file registers itself.
+
+use pyo3::prelude::*;
+
+mod canonical;
+mod fetch;
+mod frontier;
+mod outcome;
+mod parse;
+mod robots;
+mod seen;
+mod simweb;
+mod warc;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    outcome::register(module)?;
+    canonical::register(module)?;
+    robots::register(module)?;
+    parse::register(module)?;
+    fetch::register(module)?;
+    warc::register(module)?;
+    seen::register(module)?;
+    frontier::register(module)?;
+    simweb::register(module)?;
+    Ok(())
+}

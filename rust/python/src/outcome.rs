@@ -1,0 +1,12 @@
+use gossamer_core::outcome::Outcome;
+use pyo3::prelude::*;
+
+/// The spellings of all outcomes, in the order of their numbers.
+#[pyfunction]
+fn outcome_names() -> Vec<&'static str> {
+    Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(outcome_names, module)?)
+}

@@ -1,0 +1,21 @@
+"""The private extension module. Checked against the built module by `stubtest`."""
+
+# --- outcome
+
+def outcome_names() -> list[str]: ...
+
+# --- canonical
+
+# --- robots
+
+# --- parse
+
+# --- fetch
+
+# --- warc
+
+# --- seen
+
+# --- frontier
+
+# --- simweb

@@ -8,6 +8,8 @@ def outcome_names() -> list[str]: ...
 
 # --- robots
 
+# --- sitemap
+
 # --- parse
 
 # --- fetch

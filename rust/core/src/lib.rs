@@ -12,4 +12,6 @@ pub mod outcome;
 pub mod parse;
 pub mod robots;
 pub mod seen;
+pub mod sitemap;
+pub mod state;
 pub mod warc;

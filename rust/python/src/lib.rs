@@ -10,6 +10,7 @@ mod parse;
 mod robots;
 mod seen;
 mod simweb;
+mod sitemap;
 mod warc;
 
 #[pymodule]
@@ -22,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     warc::register(module)?;
     seen::register(module)?;
     frontier::register(module)?;
+    sitemap::register(module)?;
     simweb::register(module)?;
     Ok(())
 }

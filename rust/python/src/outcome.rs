@@ -4,7 +4,10 @@ use pyo3::prelude::*;
 /// The spellings of all outcomes, in the order of their numbers.
 #[pyfunction]
 fn outcome_names() -> Vec<&'static str> {
-    Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect()
+    Outcome::ALL
+        .iter()
+        .map(|outcome| outcome.as_str())
+        .collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

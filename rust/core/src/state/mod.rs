@@ -1,0 +1,144 @@
+//! State: what a crawl remembers on disk, behind a seam that every stage shares.
+//!
+//! A stage reads through [`Reads`] and never writes by itself: it adds to a [`Writes`], and the
+//! committer applies all writes of a batch (pages done, new links, host state, WARC offset) as one
+//! atomic step. So no stage can leave half a fact behind.
+
+pub mod memory;
+
+use std::fmt;
+
+/// The key spaces of the store. A key is unique within its space; keys sort as bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Space {
+    /// Format version, WARC and log positions, counters.
+    Meta,
+    /// URL keys that have passed `seen`.
+    Seen,
+    /// Queued URLs by host, band and sequence.
+    Queue,
+    /// Host states by host key.
+    Hosts,
+    /// Robots files by host key and scheme.
+    Robots,
+    /// Content digests of stored pages.
+    Content,
+    /// Index rows: what became of a URL, by URL key.
+    Index,
+}
+
+impl Space {
+    /// Every space, in the order of their numbers.
+    pub const ALL: [Space; 7] = [
+        Space::Meta,
+        Space::Seen,
+        Space::Queue,
+        Space::Hosts,
+        Space::Robots,
+        Space::Content,
+        Space::Index,
+    ];
+
+    /// The name of the space, in file names and messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Space::Meta => "meta",
+            Space::Seen => "seen",
+            Space::Queue => "queue",
+            Space::Hosts => "hosts",
+            Space::Robots => "robots",
+            Space::Content => "content",
+            Space::Index => "index",
+        }
+    }
+}
+
+/// What we do wrong, or what the disk does to us: never an outcome.
+#[derive(Debug)]
+pub enum StateError {
+    /// The disk or the store failed; the text says how.
+    Store(String),
+    /// No room left on the device.
+    DiskFull(String),
+    /// The state on disk was written by another format, or is damaged.
+    Format(String),
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Store(text) => write!(f, "the store failed: {text}"),
+            StateError::DiskFull(text) => write!(f, "no room left on the device: {text}"),
+            StateError::Format(text) => write!(f, "the state cannot be used: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for StateError {}
+
+/// Point look-ups and ordered scans. Sees every batch applied so far.
+pub trait Reads: Send + Sync {
+    /// The value under `key`, if there is one.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StateError>;
+
+    /// Whether there is a value under `key`; cheaper than [`Reads::get`] where the store can.
+    fn contains(&self, space: Space, key: &[u8]) -> Result<bool, StateError> {
+        Ok(self.get(space, key)?.is_some())
+    }
+
+    /// Calls `visit` with each pair whose key is in `from..to` (`to` empty: no upper end), in the
+    /// order of the keys, until it returns false.
+    fn scan(
+        &self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), StateError>;
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Set the value under a key.
+    Put {
+        space: Space,
+        key: Vec<u8>,
+        value: Vec<u8>,
+    },
+    /// Remove a key; removing what is not there is no error.
+    Remove { space: Space, key: Vec<u8> },
+}
+
+/// The changes of one batch, in order; a later change of the same key wins.
+#[derive(Clone, Debug, Default)]
+pub struct Writes {
+    pub list: Vec<Write>,
+}
+
+impl Writes {
+    /// Adds "set `key` to `value`".
+    pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.list.push(Write::Put {
+            space,
+            key: key.into(),
+            value: value.into(),
+        });
+    }
+
+    /// Adds "remove `key`".
+    pub fn remove(&mut self, space: Space, key: impl Into<Vec<u8>>) {
+        self.list.push(Write::Remove {
+            space,
+            key: key.into(),
+        });
+    }
+}
+
+/// A store that batches can be applied to.
+pub trait State: Reads {
+    /// Applies all changes or none. With `durable` it returns only when they survive a power cut.
+    fn apply(&self, writes: Writes, durable: bool) -> Result<(), StateError>;
+}

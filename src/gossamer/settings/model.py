@@ -1,0 +1,201 @@
+"""The settings of a crawl, one class per stage.
+
+A setting is known, typed and has a unit, or the program refuses to start and names it. A field made
+by `live` can be changed while the crawl runs; one made by `fixed` belongs to the crawl from its
+first start.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from gossamer.settings.units import Duration, Size
+
+
+def live(default: object, meaning: str, **bounds: Any) -> Any:
+    """A setting that can be changed while the crawl runs."""
+    return Field(default=default, description=meaning, json_schema_extra={"live": True}, **bounds)
+
+
+def fixed(default: object, meaning: str, **bounds: Any) -> Any:
+    """A setting that is chosen when the crawl is created or started."""
+    return Field(default=default, description=meaning, json_schema_extra={"live": False}, **bounds)
+
+
+class Stage(BaseModel):
+    """What all settings classes share: unknown names are refused, defaults are checked too."""
+
+    model_config = ConfigDict(extra="forbid", validate_default=True, frozen=True)
+
+
+class ScopeKind(StrEnum):
+    HOST = "host"
+    DOMAIN = "domain"
+    PREFIX = "prefix"
+    ANY = "any"
+
+
+class SeenKind(StrEnum):
+    EXACT = "exact"
+    BLOOM = "bloom"
+    TRIE = "trie"
+    TABLE = "table"
+    MEMORY = "memory"
+
+
+class Fsync(StrEnum):
+    BATCH = "batch"
+    NEVER = "never"
+
+
+HostName = Annotated[str, StringConstraints(to_lower=True, min_length=1, max_length=255)]
+
+TRACKING = ["utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid", "_ga"]
+SESSIONS = ["jsessionid", "phpsessid", "aspsessionid*", "sid", "sessionid", "session_id"]
+BINARY_SUFFIXES = [
+    "7z", "avi", "bz2", "css", "dmg", "doc", "docx", "eot", "exe", "flv", "gif", "gz", "ico",
+    "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "mpeg", "mpg",
+    "ogg", "otf", "pdf", "png", "ppt", "pptx", "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff",
+    "ttf", "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip",
+]  # fmt: skip
+
+
+class CanonicalSettings(Stage):
+    strip_parameters: list[str] = fixed(
+        TRACKING, "query parameters that only track; `name*` means a prefix"
+    )
+    strip_sessions: list[str] = fixed(
+        SESSIONS, "session ids, removed from queries and from path parameters"
+    )
+    max_length: int = fixed(2048, "longest URL that is taken, in bytes", ge=64, le=65536)
+
+
+class ScopeSettings(Stage):
+    kind: ScopeKind = live(
+        ScopeKind.HOST, "what a link must share with a seed: its host, its registered domain, "
+        "its URL up to the last slash (prefix), or nothing (any)",
+    )  # fmt: skip
+    schemes: list[str] = live(["http", "https"], "schemes that are followed")
+    skip_suffixes: list[str] = live(BINARY_SUFFIXES, "file suffixes of URLs that are not visited")
+    include: list[str] = live([], "regular expressions; if any are given, a URL must match one")
+    exclude: list[str] = live([], "regular expressions; a URL that matches one is not visited")
+    block: list[HostName] = live([], "hosts or domains that are not visited")
+    resources: bool = live(default=False, meaning="follow images, scripts and other embeds too")
+    forms: bool = live(default=False, meaning="follow forms that use GET")
+    nofollow: bool = live(default=True, meaning="do not follow links marked rel=nofollow")
+    sitemaps: bool = live(
+        default=True, meaning="take URLs from the sitemaps that robots files name"
+    )
+    ascend: bool = live(
+        default=False, meaning="also visit the folders above each URL (path-ascending)"
+    )
+
+
+class SeenSettings(Stage):
+    kind: SeenKind = fixed(SeenKind.EXACT, "how the URLs already known are kept")
+    ram: Size = fixed("64MiB", "memory for the cache of popular URLs, or for the Bloom filter")
+    expected: int = fixed(10_000_000, "URLs that a Bloom filter is sized for", ge=1000)
+
+
+class PolitenessSettings(Stage):
+    delay: Duration = live("1s", "shortest gap between visits to a host", ge=0)
+    address_delay: Duration | None = live(
+        None, "shortest gap between visits to an IP address; absent: as `delay`"
+    )
+    response_factor: float = live(
+        1.0, "the gap is at least this many times the last response time", ge=0, le=1000
+    )
+    max_crawl_delay: Duration = live("60s", "a site's longer Crawl-delay is cut to this")
+    per_host: int = live(1, "connections to a host at the same time", ge=1, le=64)
+    overrides: dict[HostName, Duration] = live({}, "gap of single hosts instead of `delay`")
+    robots_refresh: Duration = live("1d", "robots rules are fetched again after this")
+    robots_patience: Duration = live(
+        "2d", "a host whose robots rules stay unreachable this long is given up"
+    )
+    set_aside_after: int = live(8, "failures in a row that set a host aside", ge=1)
+    set_aside_for: Duration = live("1h", "how long a host is set aside the first time")
+    set_aside_times: int = live(3, "times a host is set aside before it is given up", ge=1)
+    retry_wait: Duration = live("60s", "wait before the second try of a URL; grows fourfold")
+
+
+class FetchSettings(Stage):
+    agent: str = fixed("gossamer", "the crawler's name: what robots rules are matched against",
+                       pattern=r"^[A-Za-z_-]+$")  # fmt: skip
+    contact: str = fixed("", "address or page of the operator, named in every request")
+    headers: dict[str, str] = fixed({}, "further request headers")
+    concurrency: int = live(0, "visits under way at most; 0 adapts to machine and line", ge=0)
+    connect_timeout: Duration = live("10s", "limit for a connection")
+    tls_timeout: Duration = live("10s", "limit for the TLS handshake")
+    first_byte_timeout: Duration = live("30s", "limit until the first byte of the answer")
+    stall_timeout: Duration = live("20s", "limit without any new byte")
+    total_timeout: Duration = live("120s", "limit for a whole visit")
+    max_body: Size = live("16MiB", "longest body that is kept")
+    max_ratio: int = live(200, "highest ratio of decoded to received bytes", ge=2)
+    types: list[str] = live(
+        ["text/*", "application/xhtml+xml", "application/xml", "application/rss+xml",
+         "application/atom+xml"],
+        "media types that are wanted; empty: all",
+    )  # fmt: skip
+    http2: bool = fixed(default=True, meaning="offer HTTP/2 over TLS")
+    proxy: str | None = fixed(None, "http://, https:// or socks5:// proxy")
+    allow_private: bool = fixed(
+        default=False, meaning="visit loopback, private and other special addresses"
+    )
+    cookies: bool = fixed(default=False, meaning="keep cookies per host")
+
+
+class DnsSettings(Stage):
+    servers: list[str] = fixed([], "name servers as address:port; empty: the system's")
+    answers: dict[HostName, list[str]] = fixed({}, "answers that are not looked up")
+    floor: Duration = fixed("60s", "answers are kept at least this long")
+    ceiling: Duration = fixed("1d", "answers are kept at most this long")
+    negative: Duration = fixed("5m", "failures are kept this long")
+    entries: int = fixed(200_000, "answers kept in memory", ge=16)
+    concurrency: int = live(64, "look-ups under way at most", ge=1, le=10_000)
+    timeout: Duration = fixed("5s", "limit for one look-up")
+
+
+class ParseSettings(Stage):
+    max_links: int = live(2000, "links taken from one page at most", ge=1, le=100_000)
+    anchor_bytes: int = live(128, "anchor text kept of each link", ge=0, le=4096)
+
+
+class StoreSettings(Stage):
+    warc_size: Size = live("1GiB", "a WARC file is closed when it is larger")
+    outlinks: bool = live(default=False, meaning="write a metadata record with each page's links")
+    fsync: Fsync = fixed(
+        Fsync.BATCH, "flush to disk with every batch (batch), or leave it to the system (never)"
+    )
+    cache: Size = fixed("128MiB", "memory of the embedded store's cache")
+    batch_pages: int = live(512, "pages committed together at most", ge=1, le=10_000)
+    batch_wait: Duration = live("50ms", "longest wait for a batch to fill")
+
+
+class LimitSettings(Stage):
+    pages: int | None = live(None, "pages of the whole crawl", ge=1)
+    bytes: Size | None = live(None, "bytes received in the whole crawl")
+    time: Duration | None = live(None, "time that the crawl may take")
+    depth: int | None = live(None, "links from a seed, at most", ge=0)
+    dynamic_depth: int | None = live(
+        None, "the same for URLs with a query; absent: as `depth`", ge=0
+    )
+    pages_per_host: int | None = live(None, "pages of one host", ge=1)
+
+
+class CrawlSettings(Stage):
+    """Everything a crawl can be told. `crawl.toml` holds it with a table per stage."""
+
+    partitions: int = fixed(256, "partitions of the crawl", ge=1, le=65536)
+    grouping: str = fixed("host", "what is kept together: `host`, or `site` (first label)",
+                          pattern="^(host|site)$")  # fmt: skip
+    threads: int = fixed(0, "threads that fetch and parse; 0: one per core", ge=0, le=1024)
+    canonical: CanonicalSettings = CanonicalSettings()
+    scope: ScopeSettings = ScopeSettings()
+    seen: SeenSettings = SeenSettings()
+    politeness: PolitenessSettings = PolitenessSettings()
+    fetch: FetchSettings = FetchSettings()
+    dns: DnsSettings = DnsSettings()
+    parse: ParseSettings = ParseSettings()
+    store: StoreSettings = StoreSettings()
+    limits: LimitSettings = LimitSettings()

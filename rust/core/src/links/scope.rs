@@ -1,0 +1,229 @@
+//! Scope: the filter at the doors `schedule` and `follow`.
+//!
+//! Takes a canonical URL; gives "in", or the rule that keeps it out. Compiled once from settings
+//! and swapped whole when they change, so a reader never sees half a change.
+
+use std::collections::HashSet;
+
+use regex::RegexSet;
+
+use crate::canonical::Url;
+
+/// What a URL must share with a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// The seed's host, port included.
+    Host,
+    /// The seed's registered domain.
+    Domain,
+    /// The seed's URL up to its last slash.
+    Prefix,
+    /// Nothing.
+    Any,
+}
+
+/// What the scope is compiled from.
+#[derive(Clone, Debug)]
+pub struct ScopeSettings {
+    pub kind: ScopeKind,
+    pub schemes: Vec<String>,
+    pub skip_suffixes: Vec<String>,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub block: Vec<String>,
+}
+
+impl Default for ScopeSettings {
+    fn default() -> Self {
+        ScopeSettings {
+            kind: ScopeKind::Any,
+            schemes: vec!["http".into(), "https".into()],
+            skip_suffixes: Vec::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            block: Vec::new(),
+        }
+    }
+}
+
+/// Why a URL is out of scope: the rule, for `gossamer why`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutOfScope {
+    Scheme,
+    Seeds,
+    Suffix,
+    NotIncluded,
+    Excluded,
+    Blocked,
+}
+
+impl OutOfScope {
+    /// The rule in words.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OutOfScope::Scheme => "scope.schemes does not name its scheme",
+            OutOfScope::Seeds => "scope.kind: it shares nothing with a seed",
+            OutOfScope::Suffix => "scope.skip_suffixes names its file suffix",
+            OutOfScope::NotIncluded => "scope.include: no expression matches",
+            OutOfScope::Excluded => "scope.exclude: an expression matches",
+            OutOfScope::Blocked => "scope.block names its host or domain",
+        }
+    }
+}
+
+/// The compiled scope. The seeds' hosts, domains and prefixes grow as seeds are added.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    kind: ScopeKind,
+    http: bool,
+    https: bool,
+    skip_suffixes: HashSet<String>,
+    include: Option<RegexSet>,
+    exclude: Option<RegexSet>,
+    block: HashSet<String>,
+    roots: HashSet<String>,
+    prefixes: Vec<String>,
+}
+
+/// The longest file suffix that is looked up.
+const SUFFIX_LIMIT: usize = 16;
+
+impl Scope {
+    /// Compiles the settings; a wrong regular expression is named.
+    pub fn new(settings: &ScopeSettings) -> Result<Scope, String> {
+        let compile = |what: &str, list: &[String]| {
+            if list.is_empty() {
+                return Ok(None);
+            }
+            RegexSet::new(list).map(Some).map_err(|error| format!("scope.{what}: {error}"))
+        };
+        for scheme in &settings.schemes {
+            if scheme != "http" && scheme != "https" {
+                return Err(format!("scope.schemes: {scheme:?} is not a scheme that can be visited"));
+            }
+        }
+        let lower = |list: &[String]| {
+            list.iter().map(|text| text.trim_start_matches('.').to_ascii_lowercase()).collect()
+        };
+        Ok(Scope {
+            kind: settings.kind,
+            http: settings.schemes.iter().any(|scheme| scheme == "http"),
+            https: settings.schemes.iter().any(|scheme| scheme == "https"),
+            skip_suffixes: lower(&settings.skip_suffixes),
+            include: compile("include", &settings.include)?,
+            exclude: compile("exclude", &settings.exclude)?,
+            block: lower(&settings.block),
+            roots: HashSet::new(),
+            prefixes: Vec::new(),
+        })
+    }
+
+    /// Widens the scope by a seed. Returns what was added, for the durable record of roots.
+    pub fn add_seed(&mut self, seed: &Url) -> Option<String> {
+        let root = match self.kind {
+            ScopeKind::Any => return None,
+            ScopeKind::Host => seed.host().to_owned(),
+            ScopeKind::Domain => domain_of(seed).to_owned(),
+            ScopeKind::Prefix => prefix_of(seed.as_str()).to_owned(),
+        };
+        self.add_root(&root).then_some(root)
+    }
+
+    /// Takes back a root that [`Scope::add_seed`] gave; false if it was known.
+    pub fn add_root(&mut self, root: &str) -> bool {
+        if !self.roots.insert(root.to_owned()) {
+            return false;
+        }
+        if self.kind == ScopeKind::Prefix {
+            self.prefixes.push(root.to_owned());
+        }
+        true
+    }
+
+    /// Takes the seeds' roots over from the scope that this one replaces.
+    pub fn with_roots_of(mut self, other: &Scope) -> Scope {
+        for root in &other.roots {
+            self.add_root(root);
+        }
+        self
+    }
+
+    /// Whether the URL is in scope, or which rule keeps it out.
+    pub fn check(&self, url: &Url) -> Result<(), OutOfScope> {
+        if !(if url.is_https() { self.https } else { self.http }) {
+            return Err(OutOfScope::Scheme);
+        }
+        let inside = match self.kind {
+            ScopeKind::Any => true,
+            ScopeKind::Host => self.roots.contains(url.host()),
+            ScopeKind::Domain => self.roots.contains(domain_of(url)),
+            ScopeKind::Prefix => self.prefixes.iter().any(|root| url.as_str().starts_with(root)),
+        };
+        if !inside {
+            return Err(OutOfScope::Seeds);
+        }
+        if !self.block.is_empty() && self.is_blocked(url.hostname()) {
+            return Err(OutOfScope::Blocked);
+        }
+        if let Some(suffix) = suffix_of(url.path_and_query())
+            && self.skips(suffix)
+        {
+            return Err(OutOfScope::Suffix);
+        }
+        if let Some(include) = &self.include
+            && !include.is_match(url.as_str())
+        {
+            return Err(OutOfScope::NotIncluded);
+        }
+        if let Some(exclude) = &self.exclude
+            && exclude.is_match(url.as_str())
+        {
+            return Err(OutOfScope::Excluded);
+        }
+        Ok(())
+    }
+
+    /// A blocked name blocks itself and every name below it.
+    fn is_blocked(&self, hostname: &str) -> bool {
+        let mut rest = hostname;
+        loop {
+            if self.block.contains(rest) {
+                return true;
+            }
+            match rest.split_once('.') {
+                Some((_, parent)) => rest = parent,
+                None => return false,
+            }
+        }
+    }
+
+    fn skips(&self, suffix: &str) -> bool {
+        if self.skip_suffixes.is_empty() {
+            return false;
+        }
+        let mut lower = [0u8; SUFFIX_LIMIT];
+        let lower = &mut lower[..suffix.len()];
+        lower.copy_from_slice(suffix.as_bytes());
+        lower.make_ascii_lowercase();
+        std::str::from_utf8(lower).is_ok_and(|suffix| self.skip_suffixes.contains(suffix))
+    }
+}
+
+fn domain_of(url: &Url) -> &str {
+    url.registered_domain().unwrap_or_else(|| url.hostname())
+}
+
+/// The URL up to the last slash of its path.
+fn prefix_of(url: &str) -> &str {
+    let path_end = url.find('?').unwrap_or(url.len());
+    url[..path_end].rfind('/').map_or(url, |slash| &url[..=slash])
+}
+
+/// The file suffix of the last path segment, without its dot; `None` where there is none.
+fn suffix_of(path_and_query: &str) -> Option<&str> {
+    let path = path_and_query.split('?').next()?;
+    let name = path.rsplit('/').next()?;
+    let (stem, suffix) = name.rsplit_once('.')?;
+    (!stem.is_empty() && !suffix.is_empty() && suffix.len() <= SUFFIX_LIMIT).then_some(suffix)
+}

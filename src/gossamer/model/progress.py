@@ -1,0 +1,37 @@
+"""Progress: what a crawl has done so far and what it does now. Counters, never scans."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Activity(StrEnum):
+    """What the crawl is doing."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    DISK_FULL = "disk_full"
+    FINISHED = "finished"
+    LIMIT_REACHED = "limit_reached"
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """A reading of the counters. Totals count from the crawl's first start, not this process's."""
+
+    activity: Activity
+    pages: int
+    bytes: int
+    urls_seen: int
+    urls_queued: int
+    visits: int
+    in_flight: int
+    hosts_known: int
+    hosts_active: int
+    hosts_waiting: int
+    hosts_set_aside: int
+    outcomes: dict[str, int]
+    rss: int
+    disk: int
+    seconds: float
+    next_due: float | None = None
+    note: str = ""

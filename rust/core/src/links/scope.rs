@@ -151,7 +151,7 @@ impl Scope {
 
     /// Whether the URL is in scope, or which rule keeps it out.
     pub fn check(&self, url: &Url) -> Result<(), OutOfScope> {
-        if !(if url.is_https() { self.https } else { self.http }) {
+        if !(if url.scheme_is_https() { self.https } else { self.http }) {
             return Err(OutOfScope::Scheme);
         }
         let inside = match self.kind {

@@ -1,0 +1,114 @@
+//! Stage 8, links: what leaves a page.
+//!
+//! Takes a parsed page and the URL it was found under; gives its outlinks. Guarantees: absolute,
+//! canonical, in scope, once per page, in the order of the page; everything left out is counted
+//! by its reason.
+
+pub mod scope;
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::canonical::{Base, Rules, Url, canonical};
+use crate::parse::{LinkKind, Page};
+use scope::Scope;
+
+/// Which links of a page are followed.
+#[derive(Clone, Copy, Debug)]
+pub struct FollowSettings {
+    /// Images, scripts, styles and other embeds too.
+    pub resources: bool,
+    /// Forms that use GET.
+    pub forms: bool,
+    /// Leave out links marked `rel=nofollow`.
+    pub obey_nofollow: bool,
+}
+
+impl Default for FollowSettings {
+    fn default() -> Self {
+        FollowSettings { resources: false, forms: false, obey_nofollow: true }
+    }
+}
+
+/// The outlinks of one page, and how many were left out for which reason.
+#[derive(Clone, Debug, Default)]
+pub struct Outlinks {
+    pub urls: Vec<Url>,
+    pub out_of_scope: u32,
+    pub refused: u32,
+    pub nofollow: u32,
+    pub repeated: u32,
+}
+
+/// The key of a URL is a hash already, so the table of keys needs no other.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = self.0.rotate_left(32) ^ u64::from_le_bytes(word);
+        }
+    }
+    fn write_usize(&mut self, _length: usize) {}
+}
+
+type Keys = HashSet<[u8; 16], BuildHasherDefault<KeyHasher>>;
+
+/// The outlinks of `page`, found under `url`.
+#[must_use]
+pub fn outlinks(
+    page: &Page,
+    url: &Url,
+    rules: &Rules,
+    scope: &Scope,
+    follow: &FollowSettings,
+) -> Outlinks {
+    let mut out = Outlinks::default();
+    let Some(base) = base_of(page, url, rules) else { return out };
+    let mut keys = Keys::with_capacity_and_hasher(page.links.len(), BuildHasherDefault::default());
+    // A page that links to itself adds nothing.
+    keys.insert(url.key());
+    for link in &page.links {
+        if !is_followed(link.kind, follow) {
+            continue;
+        }
+        if follow.obey_nofollow && (page.nofollow || link.rel.nofollow()) {
+            out.nofollow += 1;
+            continue;
+        }
+        let Ok(target) = canonical(page.text(link.target.clone()), Some(&base), rules) else {
+            out.refused += 1;
+            continue;
+        };
+        if scope.check(&target).is_err() {
+            out.out_of_scope += 1;
+        } else if keys.insert(target.key()) {
+            out.urls.push(target);
+        } else {
+            out.repeated += 1;
+        }
+    }
+    out
+}
+
+/// What relative links are resolved against: the page's `base`, or the page's own URL.
+fn base_of(page: &Page, url: &Url, rules: &Rules) -> Option<Base> {
+    let own = Base::new(url.as_str()).ok()?;
+    let Some(base) = &page.base else { return Some(own) };
+    // A broken base is ignored, as browsers do.
+    canonical(base, Some(&own), rules).ok().and_then(|url| Base::new(url.as_str()).ok()).or(Some(own))
+}
+
+fn is_followed(kind: LinkKind, follow: &FollowSettings) -> bool {
+    match kind {
+        LinkKind::Form => follow.forms,
+        kind if kind.is_resource() => follow.resources,
+        _ => true,
+    }
+}

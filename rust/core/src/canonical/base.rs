@@ -1,0 +1,110 @@
+//! The base of a page's links: parsed once per page, used for each link.
+
+use super::Refusal;
+use super::slow::upper_escapes;
+use super::url::Url;
+use ::url::Position;
+
+/// What relative links are resolved against: the page's URL, or its `<base href>`.
+#[derive(Clone, Debug)]
+pub struct Base {
+    parsed: ::url::Url,
+    /// Absent when the base is no plain web address: then every link takes the slow path.
+    plain: Option<Plain>,
+}
+
+/// The parts of a base that the fast path copies.
+#[derive(Clone, Debug)]
+pub(super) struct Plain {
+    /// Scheme, authority, path and query, escapes in upper case.
+    pub text: String,
+    pub path_at: usize,
+    /// Where the path ends and the query, if any, begins.
+    pub path_end: usize,
+    /// Behind the last `/` of the path.
+    pub directory_end: usize,
+}
+
+impl Base {
+    /// Reads a base, itself perhaps relative to the page's URL (`<base href="/docs/">`).
+    ///
+    /// # Errors
+    /// When the text is no URL. A scheme other than http is no fault of a base: absolute links
+    /// under it are good.
+    pub fn parse(raw: &str, outer: Option<&Base>) -> Result<Base, Refusal> {
+        let parsed = ::url::Url::options()
+            .base_url(outer.map(|base| &base.parsed))
+            .parse(raw)
+            .map_err(|_| Refusal::Malformed)?;
+        Ok(Base::new(parsed))
+    }
+
+    fn new(parsed: ::url::Url) -> Base {
+        Base {
+            plain: Plain::of(&parsed),
+            parsed,
+        }
+    }
+
+    pub(super) fn parsed(&self) -> &::url::Url {
+        &self.parsed
+    }
+
+    pub(super) fn plain(&self) -> Option<&Plain> {
+        self.plain.as_ref()
+    }
+}
+
+impl From<&Url> for Base {
+    fn from(url: &Url) -> Base {
+        match ::url::Url::parse(url.as_str()) {
+            Ok(parsed) => Base::new(parsed),
+            // Canonical text parses; should it not, links under it are refused, not guessed.
+            Err(_) => Base {
+                parsed: nowhere(),
+                plain: None,
+            },
+        }
+    }
+}
+
+fn nowhere() -> ::url::Url {
+    #[allow(clippy::expect_used)]
+    ::url::Url::parse("about:blank").expect("a constant")
+}
+
+impl Plain {
+    fn of(parsed: &::url::Url) -> Option<Plain> {
+        let host = parsed.host_str()?;
+        let web = matches!(parsed.scheme(), "http" | "https");
+        // A trailing dot, or a name that the slow path would refuse, is left to the slow path.
+        if !web || host.ends_with('.') || host.len() > 253 {
+            return None;
+        }
+        if !host.starts_with('[')
+            && host
+                .split('.')
+                .any(|label| label.is_empty() || label.len() > 63)
+        {
+            return None;
+        }
+        let mut text = format!("{}://{host}", parsed.scheme());
+        if let Some(port) = parsed.port() {
+            text.push_str(&format!(":{port}"));
+        }
+        let path_at = text.len();
+        text.push_str(parsed.path());
+        let path_end = text.len();
+        text.push_str(&parsed[Position::AfterPath..Position::AfterQuery]);
+        let mut bytes = text.into_bytes();
+        upper_escapes(&mut bytes[path_at..]);
+        let text = String::from_utf8(bytes).ok()?;
+        let directory_end = path_at + text[path_at..path_end].rfind('/')? + 1;
+        Some(Plain {
+            text,
+            path_at,
+            path_end,
+            directory_end,
+        })
+    }
+}

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::canonical::{Base, Rules, Url, canonical};
-use crate::parse::{LinkKind, Page};
+use crate::parse::{Link, LinkKind, Page, RelFlags};
 use scope::Scope;
 
 /// Which links of a page are followed.
@@ -75,14 +75,14 @@ pub fn outlinks(
     // A page that links to itself adds nothing.
     keys.insert(url.key());
     for link in &page.links {
-        if !is_followed(link.kind, follow) {
+        if !is_followed(link, follow) {
             continue;
         }
-        if follow.obey_nofollow && (page.nofollow || link.rel.nofollow()) {
+        if follow.obey_nofollow && (page.nofollow || link.rel.intersects(RelFlags::NOFOLLOW)) {
             out.nofollow += 1;
             continue;
         }
-        let Ok(target) = canonical(page.text(link.target.clone()), Some(&base), rules) else {
+        let Ok(target) = canonical(page.text(link.target), Some(&base), rules) else {
             out.refused += 1;
             continue;
         };
@@ -105,10 +105,14 @@ fn base_of(page: &Page, url: &Url, rules: &Rules) -> Option<Base> {
     canonical(base, Some(&own), rules).ok().and_then(|url| Base::new(url.as_str()).ok()).or(Some(own))
 }
 
-fn is_followed(kind: LinkKind, follow: &FollowSettings) -> bool {
-    match kind {
+fn is_followed(link: &Link, follow: &FollowSettings) -> bool {
+    match link.kind {
+        LinkKind::Base => false,
         LinkKind::Form => follow.forms,
-        kind if kind.is_resource() => follow.resources,
+        kind if !kind.is_navigation() => follow.resources,
+        LinkKind::Link | LinkKind::Header if link.rel.intersects(RelFlags::RESOURCE) => {
+            follow.resources
+        }
         _ => true,
     }
 }

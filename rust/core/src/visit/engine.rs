@@ -1,0 +1,289 @@
+//! The engine: a runtime of its own, tasks in, answers out.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+use super::process::{Known, process};
+use super::{Gate, Parts, Policies, Task, VisitSettings, Visited};
+use crate::canonical::Rules;
+use crate::clock::Clock;
+use crate::fetch::{AddressGate, Fetcher, Limiter, Request};
+use crate::outcome::Outcome;
+
+/// How far the engine has been told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stopping {
+    /// It has not.
+    No,
+    /// No visit begins; those under way go on.
+    NoNew,
+    /// Visits under way are given back too.
+    Now,
+}
+
+type Notify = Box<dyn Fn() + Send + Sync>;
+
+struct Shared {
+    fetcher: Fetcher,
+    limiter: Limiter,
+    rules: Rules,
+    warc: bool,
+    policies: RwLock<Arc<Policies>>,
+    gate: Arc<dyn Gate>,
+    known: Arc<dyn Known>,
+    clock: Arc<Clock>,
+    /// Filled by workers, emptied by `collect`; bounded by what the caller submits (`in_flight`
+    /// counts until collected), so it cannot outgrow the caller's own bound.
+    done: Mutex<Vec<Visited>>,
+    arrived: Condvar,
+    in_flight: AtomicUsize,
+    notify: Mutex<Option<Notify>>,
+}
+
+/// Fetches, parses and packs pages on its own threads. Cheap calls, safe from any thread.
+pub struct Engine {
+    shared: Arc<Shared>,
+    stopping: watch::Sender<Stopping>,
+    runtime: Option<Runtime>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("in_flight", &self.in_flight()).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves the list as valid as before.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Engine {
+    /// Starts the threads; a wrong setting is named in the error.
+    pub fn start(
+        settings: VisitSettings,
+        policies: Policies,
+        parts: Parts,
+    ) -> Result<Engine, String> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if settings.threads == 0 { cores } else { settings.threads };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_name("gossamer-visit")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("cannot start the visit threads: {error}"))?;
+        let inside = runtime.enter();
+        let fetcher = Fetcher::new(settings.fetch).map_err(|error| error.to_string())?;
+        drop(inside);
+        let limiter = match settings.concurrency {
+            0 => Limiter::adaptive(Default::default()),
+            fixed => Limiter::fixed(fixed),
+        };
+        let shared = Arc::new(Shared {
+            fetcher,
+            limiter,
+            rules: settings.rules,
+            warc: settings.warc,
+            policies: RwLock::new(Arc::new(policies)),
+            gate: parts.gate,
+            known: parts.known,
+            clock: parts.clock,
+            done: Mutex::new(Vec::new()),
+            arrived: Condvar::new(),
+            in_flight: AtomicUsize::new(0),
+            notify: Mutex::new(None),
+        });
+        Ok(Engine { shared, stopping: watch::Sender::new(Stopping::No), runtime: Some(runtime) })
+    }
+
+    /// Takes a batch of tasks. Each will be answered exactly once through [`Engine::collect`].
+    pub fn submit(&self, tasks: Vec<Task>) {
+        let Some(runtime) = &self.runtime else { return };
+        self.shared.in_flight.fetch_add(tasks.len(), Ordering::Relaxed);
+        for task in tasks {
+            let shared = Arc::clone(&self.shared);
+            let stopping = self.stopping.subscribe();
+            runtime.spawn(shared.run(task, stopping));
+        }
+    }
+
+    /// Waits until there is an answer or `wait` has passed, and takes up to `max` answers.
+    #[must_use]
+    pub fn collect(&self, max: usize, wait: Duration) -> Vec<Visited> {
+        let end = Instant::now() + wait;
+        let mut done = lock(&self.shared.done);
+        while done.is_empty() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.in_flight() == 0 {
+                return Vec::new();
+            }
+            let woken = self.shared.arrived.wait_timeout(done, left);
+            done = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let count = done.len().min(max);
+        let taken: Vec<Visited> = done.drain(..count).collect();
+        drop(done);
+        self.shared.in_flight.fetch_sub(taken.len(), Ordering::Relaxed);
+        taken
+    }
+
+    /// Tasks submitted and not yet collected.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.shared.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// How many visits the machine and the line carry at the moment.
+    #[must_use]
+    pub fn concurrency(&self) -> usize {
+        self.shared.limiter.limit()
+    }
+
+    /// Swaps the settings that may change while running.
+    pub fn set_policies(&self, policies: Policies) {
+        let mut current = self.shared.policies.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(policies);
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn policies(&self) -> Arc<Policies> {
+        self.shared.policies()
+    }
+
+    /// Calls `notify` whenever an answer arrives where there was none.
+    pub fn on_arrival(&self, notify: Notify) {
+        *lock(&self.shared.notify) = Some(notify);
+    }
+
+    /// Begins no further visit; waiting tasks are answered [`Outcome::Deferred`]. With `now`,
+    /// visits under way are given back too.
+    pub fn stop(&self, now: bool) {
+        let level = if now { Stopping::Now } else { Stopping::NoNew };
+        self.stopping.send_if_modified(|current| {
+            let higher = level > *current;
+            *current = level.max(*current);
+            higher
+        });
+        self.shared.arrived.notify_all();
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop(true);
+        if let Some(runtime) = self.runtime.take() {
+            // Tasks see the stop at once; this bounds a thread that is busy with a large page.
+            runtime.shutdown_timeout(Duration::from_secs(5));
+        }
+    }
+}
+
+impl Shared {
+    fn policies(&self) -> Arc<Policies> {
+        Arc::clone(&self.policies.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
+        let mut answer = Answer { shared: Arc::clone(&self), task: Some(task.clone()) };
+        let visited = tokio::select! {
+            biased;
+            () = reached(&mut stopping, Stopping::Now) => None,
+            visited = self.visit(task, stopping.clone()) => visited,
+        };
+        if let Some(task) = answer.task.take() {
+            let given_back = || Visited::without_answer(task, Outcome::Deferred, self.clock.now());
+            self.push(visited.unwrap_or_else(given_back));
+        }
+    }
+
+    async fn visit(
+        &self,
+        task: Task,
+        mut stopping: watch::Receiver<Stopping>,
+    ) -> Option<Visited> {
+        let permit = tokio::select! {
+            biased;
+            () = reached(&mut stopping, Stopping::NoNew) => return None,
+            permit = self.limiter.acquire() => permit,
+        };
+        let started = self.clock.now();
+        let request = Request {
+            url: task.url.as_str().to_owned(),
+            etag: task.etag.clone(),
+            last_modified: task.last_modified.clone(),
+            purpose: task.purpose,
+            max_body: None,
+        };
+        let gate = TaskGate { gate: &*self.gate, task: &task };
+        let response = self.fetcher.fetch(request, &gate).await;
+        let ended = self.clock.now();
+        permit.record(&response);
+        let policies = self.policies();
+        // One bad page must not end the process, nor lose its lease.
+        let work = AssertUnwindSafe(|| {
+            let known = &*self.known;
+            process(&task, response, (started, ended), &self.rules, &policies, known, self.warc)
+        });
+        Some(std::panic::catch_unwind(work).unwrap_or_else(|_| {
+            let mut failed = Visited::without_answer(task.clone(), Outcome::ProtocolBroken, ended);
+            failed.started = started;
+            failed.detail = "our own code failed on this page".to_owned();
+            failed
+        }))
+    }
+
+    fn push(&self, visited: Visited) {
+        let mut done = lock(&self.done);
+        let first = done.is_empty();
+        done.push(visited);
+        drop(done);
+        if first {
+            self.arrived.notify_one();
+            if let Some(notify) = &*lock(&self.notify) {
+                notify();
+            }
+        }
+    }
+}
+
+/// Waits until the engine has been told to stop that far.
+async fn reached(stopping: &mut watch::Receiver<Stopping>, level: Stopping) {
+    if stopping.wait_for(|now| *now >= level).await.is_err() {
+        // The engine is gone: as good as stopped.
+    }
+}
+
+/// Answers for a task whatever happens to the code that works on it.
+struct Answer {
+    shared: Arc<Shared>,
+    task: Option<Task>,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            let now = self.shared.clock.now();
+            self.shared.push(Visited::without_answer(task, Outcome::Deferred, now));
+        }
+    }
+}
+
+struct TaskGate<'a> {
+    gate: &'a dyn Gate,
+    task: &'a Task,
+}
+
+impl AddressGate for TaskGate<'_> {
+    fn enter(&self, _host: &str, ip: IpAddr) -> Result<(), u64> {
+        self.gate.enter(self.task, ip)
+    }
+}

@@ -1,0 +1,125 @@
+//! A visit: fetch, parse, links and the WARC records, in one go on a worker thread.
+//!
+//! Takes a batch of [`Task`]s; gives a [`Visited`] for each, always. Between the two nothing but
+//! native code runs. Guarantees: every task submitted is answered exactly once, also when its
+//! code panics or the engine stops; the number of tasks held is bounded by the caller's `room`.
+
+mod engine;
+mod process;
+mod settings;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+pub use crate::fetch::Purpose;
+use crate::canonical::Url;
+use crate::links::Outlinks;
+use crate::outcome::Outcome;
+use crate::warc::{Digest, Member};
+
+pub use engine::Engine;
+pub use process::Known;
+pub use settings::{Policies, VisitSettings};
+
+/// One visit to make.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Given back unchanged with the answer.
+    pub lease: u64,
+    pub url: Url,
+    pub purpose: Purpose,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    /// Give the decoded body back too.
+    pub keep_body: bool,
+}
+
+/// What parsing told of a page, small enough to keep until the batch is committed.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub kind: &'static str,
+    pub charset: &'static str,
+    pub title: String,
+    pub lang: String,
+    pub text_bytes: u32,
+    pub simhash: u64,
+    pub noindex: bool,
+    pub nofollow: bool,
+}
+
+/// The stored page that has the same content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    pub url: String,
+    pub date: u64,
+    pub payload: Digest,
+}
+
+/// What became of a task.
+#[derive(Debug)]
+pub struct Visited {
+    pub task: Task,
+    pub outcome: Outcome,
+    /// When the visit began and ended, in microseconds since the epoch.
+    pub started: u64,
+    pub ended: u64,
+    pub status: u16,
+    pub ip: Option<IpAddr>,
+    /// Bytes of the body as received.
+    pub bytes: u64,
+    /// Microseconds to the first byte of the answer, name look-up and connection left out.
+    pub response_us: u64,
+    pub retry_after_us: Option<u64>,
+    /// [`Outcome::Deferred`]: not before this time.
+    pub not_before: Option<u64>,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub content_type: Option<String>,
+    /// SHA-1 of the decoded content; `None` where there is no content.
+    pub content: Option<Digest>,
+    /// SHA-1 of the payload as the WARC record has it.
+    pub payload: Option<Digest>,
+    /// The page that has the same content, if one was known before this visit.
+    pub original: Option<Original>,
+    pub facts: Option<Facts>,
+    pub links: Outlinks,
+    /// The head of the response: what a revisit record needs.
+    pub response_head: Vec<u8>,
+    /// Request and response (or revisit), ready to append.
+    pub members: Vec<Member>,
+    /// The decoded body, for robots files, sitemaps, and where it was asked for.
+    pub body: Option<Bytes>,
+    /// What happened, for people: short, no control characters.
+    pub detail: String,
+}
+
+/// Asked after name resolution and before the first byte: may this address be visited now?
+pub trait Gate: Send + Sync {
+    /// `Err` is the time before which it may not.
+    fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64>;
+}
+
+/// A gate that is always open, for engines without a frontier.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenGate;
+
+impl Gate for OpenGate {
+    fn enter(&self, _task: &Task, _ip: IpAddr) -> Result<(), u64> {
+        Ok(())
+    }
+}
+
+/// Shared parts that an engine is made of.
+pub struct Parts {
+    pub gate: Arc<dyn Gate>,
+    pub known: Arc<dyn Known>,
+    pub clock: Arc<crate::clock::Clock>,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,200 @@
+//! From a response to what the batch needs: digest, parse, links, WARC records.
+
+use super::{Facts, Original, Policies, Purpose, Task, Visited};
+use crate::canonical::{Base, Rules, canonical};
+use crate::fetch::Response;
+use crate::links::{Outlinks, outlinks};
+use crate::outcome::Outcome;
+use crate::parse::{Input, Page, parse};
+use crate::warc::{self, Builder, Digest, Member, Meta, RefersTo};
+
+/// What is known of content stored earlier.
+pub trait Known: Send + Sync {
+    /// The stored page with this content, if there is one.
+    fn original(&self, content: &Digest) -> Option<Original>;
+}
+
+/// Knows nothing: every page is new.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NothingKnown;
+
+impl Known for NothingKnown {
+    fn original(&self, _content: &Digest) -> Option<Original> {
+        None
+    }
+}
+
+impl Visited {
+    /// A visit of which there is nothing to tell but its outcome.
+    #[must_use]
+    pub fn without_answer(task: Task, outcome: Outcome, now: u64) -> Visited {
+        Visited {
+            task,
+            outcome,
+            started: now,
+            ended: now,
+            status: 0,
+            ip: None,
+            bytes: 0,
+            response_us: 0,
+            retry_after_us: None,
+            not_before: None,
+            etag: None,
+            last_modified: None,
+            content_type: None,
+            content: None,
+            payload: None,
+            original: None,
+            facts: None,
+            links: Outlinks::default(),
+            response_head: Vec::new(),
+            members: Vec::new(),
+            body: None,
+            detail: String::new(),
+        }
+    }
+}
+
+/// Everything that follows the fetch and needs no lock.
+pub(super) fn process(
+    task: &Task,
+    response: Response,
+    (started, ended): (u64, u64),
+    rules: &Rules,
+    policies: &Policies,
+    known: &dyn Known,
+    make_records: bool,
+) -> Visited {
+    let mut visited = Visited::without_answer(task.clone(), response.outcome, ended);
+    visited.started = started;
+    visited.status = response.status;
+    visited.ip = response.ip;
+    visited.bytes = response.wire_body.len() as u64;
+    visited.response_us = response.timings.first_byte;
+    visited.retry_after_us =
+        response.retry_after.map(|wait| u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
+    visited.not_before = response.not_before;
+    visited.content_type = response.content_type();
+    visited.detail.clone_from(&response.detail);
+
+    let has_content = matches!(response.outcome, Outcome::Fetched | Outcome::Truncated)
+        && !response.body.is_empty();
+    if task.purpose == Purpose::Page {
+        if has_content {
+            let content = warc::sha1(&response.body);
+            visited.content = Some(content);
+            visited.original =
+                known.original(&content).filter(|found| found.url != task.url.as_str());
+            visited.etag = response.etag();
+            visited.last_modified = response.last_modified();
+            take_page(&mut visited, &response, rules, policies);
+        } else if response.outcome == Outcome::Redirected {
+            take_redirect(&mut visited, &response, rules, policies);
+        }
+    }
+    if make_records && response.status != 0 {
+        take_records(&mut visited, &response, policies);
+    }
+    if task.keep_body || task.purpose != Purpose::Page {
+        visited.body = Some(response.body);
+    }
+    visited.response_head = response.response_head.into_bytes();
+    visited
+}
+
+fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
+    let head = &response.response_head;
+    let page = parse(
+        &Input {
+            url: visited.task.url.as_str(),
+            content_type: visited.content_type.as_deref(),
+            link_headers: &head.all("link"),
+            robots_headers: &head.all("x-robots-tag"),
+            body: &response.body,
+        },
+        &policies.parse,
+    );
+    // The links of identical content were taken when it was stored.
+    if visited.original.is_none() {
+        visited.links =
+            outlinks(&page, &visited.task.url, rules, &policies.scope, &policies.follow);
+    }
+    visited.facts = Some(facts(page));
+}
+
+fn facts(page: Page) -> Facts {
+    Facts {
+        kind: page.kind.as_str(),
+        charset: page.charset,
+        title: page.title,
+        lang: page.lang,
+        text_bytes: page.text_bytes,
+        simhash: page.simhash,
+        noindex: page.noindex,
+        nofollow: page.nofollow,
+    }
+}
+
+/// The target of a redirect goes round the ring like any link.
+fn take_redirect(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
+    let Some(location) = &response.location else { return };
+    let target = Base::new(visited.task.url.as_str())
+        .ok()
+        .and_then(|base| canonical(location, Some(&base), rules).ok());
+    match target {
+        None => visited.links.refused += 1,
+        Some(target) if policies.scope.check(&target).is_err() => visited.links.out_of_scope += 1,
+        Some(target) if target == visited.task.url => visited.links.repeated += 1,
+        Some(target) => visited.links.urls.push(target),
+    }
+}
+
+fn take_records(visited: &mut Visited, response: &Response, policies: &Policies) {
+    let builder = &policies.builder;
+    let mut meta = Meta::new(visited.task.url.as_str(), visited.started);
+    meta.ip = response.ip;
+    meta.truncated =
+        response.truncated.and_then(|why| warc::Truncated::from_name(why.warc_reason()?));
+    let whole = response.wire_body.len() == response.body.len();
+    let payload = match visited.content {
+        // Without a content coding the payload is the content: hashed once.
+        Some(content) if whole => content,
+        _ => warc::sha1(&response.wire_body),
+    };
+    visited.payload = Some(payload);
+    let same_payload = visited.original.as_ref().filter(|found| found.payload == payload);
+    let main = match same_payload {
+        Some(original) => {
+            let earlier = RefersTo {
+                uri: &original.url,
+                date: original.date,
+                record_id: None,
+                payload_digest: Some(payload),
+                not_modified: false,
+            };
+            builder.revisit(&meta, response.response_head.as_bytes(), &earlier)
+        }
+        None => builder.response(
+            &meta,
+            response.response_head.as_bytes(),
+            &response.wire_body,
+            Some(payload),
+        ),
+    };
+    let meta = meta.concurrent_to(main.record_id);
+    let request = builder.request(&meta, &response.request_head);
+    let links = outlinks_record(builder, &meta, visited, policies);
+    visited.members = [Some(main), Some(request), links].into_iter().flatten().collect();
+}
+
+fn outlinks_record(
+    builder: &Builder,
+    meta: &Meta<'_>,
+    visited: &Visited,
+    policies: &Policies,
+) -> Option<Member> {
+    if !policies.outlinks_record || visited.links.urls.is_empty() {
+        return None;
+    }
+    Some(builder.metadata(meta, visited.links.urls.iter().map(|url| (url.as_str(), "followed"))))
+}

@@ -1,0 +1,105 @@
+"""`gossamer crawl`: a crawl on this machine."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+
+from gossamer.cli.summary import as_json, show_refused, show_summary
+from gossamer.cli.view import Target, make_view
+from gossamer.errors import SettingsError
+from gossamer.model.progress import Progress
+from gossamer.node.standalone import Interrupt, Standalone, prepare
+from gossamer.path.seed import read_seeds
+from gossamer.settings import CrawlSettings, load
+from gossamer.settings.model import ScopeKind
+
+
+def crawl(
+    urls: Annotated[list[str] | None, typer.Argument(help="Seeds.", metavar="URL...")] = None,
+    *,
+    seeds: Annotated[
+        Path | None, typer.Option(help="File with a seed per line; - for standard input.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where everything goes.")] = Path("crawl-out"),
+    scope: Annotated[
+        ScopeKind | None, typer.Option(help="What links must share with a seed.")
+    ] = None,
+    max_pages: Annotated[int | None, typer.Option(help="Stop after so many pages.")] = None,
+    max_depth: Annotated[int | None, typer.Option(help="Links from a seed, at most.")] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Shortest gap between visits to a host, such as 1s.")
+    ] = None,
+    per_host: Annotated[int | None, typer.Option(help="Connections to a host.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings as TOML.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any setting, as stage.name=value.", metavar="NAME=VALUE"),
+    ] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Visit loopback and private addresses.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the crawl in --out.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
+) -> None:
+    """Crawl from the given seeds, politely, into a directory."""
+    overrides: dict[str, Any] = {
+        name: value
+        for name, value in {
+            "scope.kind": scope.value if scope else None,
+            "limits.pages": max_pages,
+            "limits.depth": max_depth,
+            "politeness.delay": delay,
+            "politeness.per_host": per_host,
+            "fetch.allow_private": True if allow_private else None,
+        }.items()
+        if value is not None
+    }
+    overrides.update(_assignments(settings or []))
+    effective = load(config or (_saved(out) if resume else None), overrides)
+    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
+    prepare(out, effective, resume=resume)
+    interrupt = Interrupt()
+    with interrupt.installed():
+        progress = asyncio.run(_run(out, effective, seed_list, interrupt))
+    console = Console(stderr=True)
+    show_summary(console, progress, out, interrupted=bool(interrupt.count))
+    if json:
+        print(msgspec.json.encode(as_json(progress, out)).decode())
+    if interrupt.count:
+        raise typer.Exit(130)
+
+
+async def _run(
+    out: Path, settings: CrawlSettings, seeds: list[str], interrupt: Interrupt
+) -> Progress:
+    target = Target(settings.limits.pages, settings.limits.time)
+    async with Standalone(out, settings) as standalone:
+        refused = await standalone.add_seeds(seeds)
+        show_refused(refused, total=len(seeds))
+        with make_view(title=str(out), target=target) as view:
+            return await standalone.run(view.show, interrupt)
+
+
+def _saved(out: Path) -> Path | None:
+    file = out / "crawl.toml"
+    return file if file.exists() else None
+
+
+def _assignments(texts: list[str]) -> dict[str, Any]:
+    """`stage.name=value` pairs; the value is read as JSON where it is JSON, else as text."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise SettingsError(f"--set takes stage.name=value; got {text!r}")
+        try:
+            values[name.strip()] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            values[name.strip()] = value.strip()
+    return values

@@ -1,0 +1,68 @@
+"""What a crawl says at its end."""
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.cli.text import count, plain, size, span
+from gossamer.errors import UsageError
+from gossamer.model.outcome import POLICIES
+from gossamer.model.progress import Activity, Progress
+from gossamer.path.seed import Refused
+
+SHOWN_REFUSED = 10
+
+
+def show_refused(refused: list[Refused], *, total: int) -> None:
+    """Names the seeds that were not taken; with none left there is nothing to crawl."""
+    for seed in refused[:SHOWN_REFUSED]:
+        print(f"seed refused: {plain(seed.url)}: {seed.reason}", file=sys.stderr)
+    if len(refused) > SHOWN_REFUSED:
+        print(f"… and {len(refused) - SHOWN_REFUSED} more seeds refused", file=sys.stderr)
+    if total and len(refused) == total:
+        raise UsageError("no seed could be taken")
+
+
+def as_json(progress: Progress, out: Path) -> dict[str, object]:
+    """The object that `--json` prints."""
+    return {
+        "pages": progress.pages,
+        "bytes": progress.bytes,
+        "urls_seen": progress.urls_seen,
+        "urls_queued": progress.urls_queued,
+        "outcomes": progress.outcomes,
+        "seconds": round(progress.seconds, 3),
+        "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
+        "activity": progress.activity.value,
+        "out": str(out),
+    }
+
+
+def show_summary(console: Console, progress: Progress, out: Path, *, interrupted: bool) -> None:
+    rate = progress.pages / progress.seconds if progress.seconds else 0.0
+    console.print(
+        Text.assemble(
+            (f"{count(progress.pages)} pages", "bold"),
+            f", {size(progress.bytes)} in {span(progress.seconds)} ({rate:,.0f} pages/s); "
+            f"{count(progress.urls_seen)} URLs known, {count(progress.urls_queued)} still queued.",
+        )
+    )
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
+        table.add_row(name, count(number), Text(POLICIES[name].meaning, style="dim"))
+    console.print(table)
+    console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
+    if interrupted:
+        console.print(
+            Text(f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}")
+        )
+    elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
+        console.print(
+            Text(
+                f"Stopped at a limit. Go on with a higher one: "
+                f"gossamer crawl --resume --out {out} --max-pages N"
+            )
+        )

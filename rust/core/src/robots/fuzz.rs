@@ -1,0 +1,44 @@
+//! What must hold for every input: run by the fuzzer and by the property tests.
+
+use super::{Field, MAX_BODY, Robots, lines};
+
+/// Reads `data` as a path up to the first NUL, and behind it a `robots.txt`.
+///
+/// # Panics
+/// When a guarantee is broken.
+pub fn fuzz_robots(data: &[u8]) {
+    let split = data.iter().position(|&b| b == 0).unwrap_or(0);
+    let path = format!("/{}", String::from_utf8_lossy(&data[..split]));
+    let body = &data[split..];
+    let robots = Robots::parse(body, "gossamer");
+    assert!(
+        robots.allows("/robots.txt"),
+        "robots.txt itself is always allowed"
+    );
+    let rule = robots.which_rule(&path);
+    assert_eq!(
+        robots.allows(&path),
+        rule.as_ref().is_none_or(|rule| rule.allow) || path == "/robots.txt"
+    );
+    if let Some(rule) = rule {
+        let cut = &body[..body.len().min(MAX_BODY)];
+        let field = if rule.allow {
+            Field::Allow
+        } else {
+            Field::Disallow
+        };
+        assert!(
+            lines(cut).any(|line| line.number == rule.line && line.field == field),
+            "the rule stands on the line it names"
+        );
+    }
+    assert!(
+        robots
+            .crawl_delay()
+            .is_none_or(|delay| delay.as_secs() <= 86_400)
+    );
+    assert!(
+        robots.heap_size() <= 16 * (body.len() + 1),
+        "kept more than was read"
+    );
+}

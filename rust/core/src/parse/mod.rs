@@ -1,1 +1,119 @@
-//! The `parse` module.
+//! Parse: what a page says.
+//!
+//! Takes: a response body, its content encodings undone, with the headers that speak about it.
+//! Gives: a [`Page`]: links as written, robots directives, title, language, text signals.
+//! Next: store, then links.
+//! Guarantees: never fails and never panics, whatever the bytes; time linear in the body; memory
+//! bounded by the body and the settings.
+//!
+//! ```text
+//! sniff → charset (prescan) → tokenizer → extract (charref, srcset, refresh, directives, simhash)
+//! ```
+
+mod anchor;
+pub mod charref;
+pub mod charset;
+mod directives;
+mod extract;
+mod foreign;
+#[doc(hidden)]
+pub mod fuzz;
+mod link_header;
+mod names;
+pub mod page;
+mod prescan;
+pub mod refresh;
+mod simhash;
+pub mod sniff;
+pub mod srcset;
+#[cfg(test)]
+mod tests;
+pub mod tokenizer;
+
+pub use extract::{LONGEST_TARGET, TITLE_BYTES};
+pub use page::{DocumentKind, Link, LinkKind, Page, Piece, Refresh, RelFlags};
+pub use simhash::near_duplicate;
+
+use directives::Directives;
+use extract::Extractor;
+
+/// How to parse.
+#[derive(Clone, Debug)]
+pub struct ParseSettings {
+    /// The crawler's product token (or whole user agent): directives for it hold.
+    pub agent: String,
+    /// Links kept per page.
+    pub max_links: usize,
+    /// Bytes of anchor text kept per link.
+    pub anchor_bytes: usize,
+    /// Whether forms that are sent with GET are links.
+    pub forms: bool,
+    /// Whether images, scripts, styles and the like are links, or only what leads to documents.
+    pub resources: bool,
+    /// Whether the SimHash is computed.
+    pub simhash: bool,
+}
+
+impl Default for ParseSettings {
+    fn default() -> Self {
+        ParseSettings {
+            agent: String::from("gossamer"),
+            max_links: 10_000,
+            anchor_bytes: 256,
+            forms: false,
+            resources: true,
+            simhash: true,
+        }
+    }
+}
+
+/// A response, as far as parsing needs it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Input<'a> {
+    /// The address; only its extension and top-level domain are looked at.
+    pub url: &'a str,
+    pub content_type: Option<&'a str>,
+    /// The values of all `Link` headers.
+    pub link: &'a [&'a str],
+    /// The values of all `X-Robots-Tag` headers.
+    pub robots: &'a [&'a str],
+    pub body: &'a [u8],
+}
+
+/// Parses a response.
+#[must_use]
+pub fn parse(input: &Input<'_>, settings: &ParseSettings) -> Page {
+    let kind = sniff::document_kind(input.content_type, input.url, input.body);
+    let mut page = Page {
+        kind,
+        ..Page::default()
+    };
+    let mut directives = Directives::default();
+    for value in input.robots {
+        directives.add_header(value, &settings.agent);
+    }
+    let (text, charset) = match kind {
+        DocumentKind::Html | DocumentKind::Text => {
+            let declared = input.content_type.and_then(sniff::charset_parameter);
+            let markup = kind == DocumentKind::Html;
+            charset::decode(input.body, declared, markup, input.url)
+        }
+        DocumentKind::Xml | DocumentKind::Other => Default::default(),
+    };
+    page.charset = charset;
+    if kind == DocumentKind::Html {
+        // What an ordinary page needs, at once.
+        page.links.reserve(64);
+        page.arena.reserve(4096);
+    }
+    let mut extractor = Extractor::new(&text, settings, page, directives);
+    for value in input.link {
+        link_header::links(value, |link| extractor.header_link(&link));
+    }
+    match kind {
+        DocumentKind::Html => tokenizer::tokenize(&text, &mut extractor),
+        DocumentKind::Text => extractor.plain(),
+        DocumentKind::Xml | DocumentKind::Other => {}
+    }
+    extractor.finish()
+}

@@ -1,0 +1,267 @@
+//! What parsing gives: the page, its links, and the names of their kinds.
+
+use std::ops::Range;
+
+/// What kind of document the response carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DocumentKind {
+    /// HTML and XHTML.
+    Html,
+    /// Any other XML: feeds, sitemaps.
+    Xml,
+    /// Text without markup.
+    Text,
+    /// Anything else; nothing is read from it.
+    #[default]
+    Other,
+}
+
+impl DocumentKind {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DocumentKind::Html => "html",
+            DocumentKind::Xml => "xml",
+            DocumentKind::Text => "text",
+            DocumentKind::Other => "other",
+        }
+    }
+}
+
+macro_rules! link_kinds {
+    ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
+        /// Where a link stood.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum LinkKind { $( $(#[$doc])* $name, )* }
+
+        impl LinkKind {
+            /// Every kind, in the order of their numbers.
+            pub const ALL: &'static [LinkKind] = &[$( LinkKind::$name, )*];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $( LinkKind::$name => $text, )* }
+            }
+        }
+    };
+}
+
+link_kinds! {
+    A = "a",
+    Area = "area",
+    /// Resolved against the document's own URL, unlike all others.
+    Base = "base",
+    Frame = "frame",
+    Iframe = "iframe",
+    Img = "img",
+    Link = "link",
+    /// `body[background]`.
+    Background = "background",
+    Applet = "applet",
+    Object = "object",
+    Embed = "embed",
+    Script = "script",
+    Source = "source",
+    Video = "video",
+    Audio = "audio",
+    Track = "track",
+    /// A form that is sent with GET.
+    Form = "form",
+    /// `meta[http-equiv=refresh]`.
+    Refresh = "refresh",
+    /// The HTTP header `Link`.
+    Header = "header",
+}
+
+impl LinkKind {
+    /// Whether following it leads to a document, not to a part of this one.
+    #[must_use]
+    pub const fn is_navigation(self) -> bool {
+        matches!(
+            self,
+            LinkKind::A
+                | LinkKind::Area
+                | LinkKind::Base
+                | LinkKind::Frame
+                | LinkKind::Iframe
+                | LinkKind::Link
+                | LinkKind::Form
+                | LinkKind::Refresh
+                | LinkKind::Header
+        )
+    }
+}
+
+/// The relations a link names, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RelFlags(pub u32);
+
+macro_rules! relations {
+    ($( $name:ident = $bit:literal $text:literal, )*) => {
+        impl RelFlags {
+            $( pub const $name: RelFlags = RelFlags(1 << $bit); )*
+            const NAMES: &'static [(&'static str, RelFlags)] =
+                &[$( ($text, RelFlags::$name), )*];
+        }
+    };
+}
+
+relations! {
+    NOFOLLOW = 0 "nofollow",
+    UGC = 1 "ugc",
+    SPONSORED = 2 "sponsored",
+    CANONICAL = 3 "canonical",
+    ALTERNATE = 4 "alternate",
+    NEXT = 5 "next",
+    PREV = 6 "prev",
+    STYLESHEET = 7 "stylesheet",
+    ICON = 8 "icon",
+    PRELOAD = 9 "preload",
+    MODULEPRELOAD = 10 "modulepreload",
+    PREFETCH = 11 "prefetch",
+    PRECONNECT = 12 "preconnect",
+    DNS_PREFETCH = 13 "dns-prefetch",
+    MANIFEST = 14 "manifest",
+    AMPHTML = 15 "amphtml",
+    EXTERNAL = 16 "external",
+    NOOPENER = 17 "noopener",
+    NOREFERRER = 18 "noreferrer",
+    LICENSE = 19 "license",
+    AUTHOR = 20 "author",
+    SEARCH = 21 "search",
+    TAG = 22 "tag",
+    SHORTLINK = 23 "shortlink",
+    APPLE_TOUCH_ICON = 24 "apple-touch-icon",
+    PINGBACK = 25 "pingback",
+}
+
+impl RelFlags {
+    /// Relations that name a part of this document or a hint for a browser, not a document.
+    pub const RESOURCE: RelFlags = RelFlags(
+        Self::STYLESHEET.0
+            | Self::ICON.0
+            | Self::PRELOAD.0
+            | Self::MODULEPRELOAD.0
+            | Self::PRECONNECT.0
+            | Self::DNS_PREFETCH.0
+            | Self::MANIFEST.0
+            | Self::APPLE_TOUCH_ICON.0
+            | Self::PINGBACK.0,
+    );
+
+    /// Reads a `rel` value; unknown relations are ignored.
+    #[must_use]
+    pub fn parse(value: &str) -> RelFlags {
+        let mut set = 0;
+        for token in value.split_ascii_whitespace() {
+            for (name, flag) in Self::NAMES {
+                if token.eq_ignore_ascii_case(name) {
+                    set |= flag.0;
+                }
+            }
+        }
+        RelFlags(set)
+    }
+
+    /// Whether any relation of `other` is in this set.
+    #[must_use]
+    pub const fn intersects(self, other: RelFlags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The names of the relations in the set.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES
+            .iter()
+            .filter(move |(_, flag)| self.intersects(*flag))
+            .map(|(name, _)| *name)
+    }
+}
+
+/// A piece of [`Page::arena`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    pub from: u32,
+    pub to: u32,
+}
+
+impl Piece {
+    #[must_use]
+    pub const fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.from == self.to
+    }
+}
+
+/// One link. Its texts lie in [`Page::arena`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The address as written: references decoded, ends stripped, not resolved.
+    pub target: Piece,
+    /// The text of the link, white space collapsed, cut at the limit.
+    pub anchor: Piece,
+    /// The language of an alternate.
+    pub hreflang: Piece,
+    pub rel: RelFlags,
+    pub kind: LinkKind,
+}
+
+/// A `meta` refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refresh {
+    pub seconds: u32,
+    /// Empty: the page itself.
+    pub target: Piece,
+}
+
+/// What parsing found.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    pub kind: DocumentKind,
+    /// The encoding the body was read in, by its WHATWG name.
+    pub charset: &'static str,
+    pub title: String,
+    /// `html[lang]`.
+    pub lang: String,
+    /// Length of the visible text: bytes of all words, and one for each.
+    pub text_bytes: u32,
+    /// 64-bit SimHash of the visible text; 0 where there is none.
+    pub simhash: u64,
+    /// The first `base[href]`, as written.
+    pub base: Option<String>,
+    /// Meta robots and X-Robots-Tag, for everyone or for our agent, joined.
+    pub noindex: bool,
+    pub nofollow: bool,
+    pub noarchive: bool,
+    pub refresh: Option<Refresh>,
+    pub links: Vec<Link>,
+    /// The texts of all links.
+    pub arena: String,
+    /// There were more links than the limit, or longer ones.
+    pub links_cut: bool,
+}
+
+impl Page {
+    /// A text of a link.
+    #[must_use]
+    pub fn text(&self, piece: Piece) -> &str {
+        self.arena.get(piece.range()).unwrap_or_default()
+    }
+
+    /// The address of the first link of relation `canonical`.
+    #[must_use]
+    pub fn canonical(&self) -> Option<&str> {
+        self.links
+            .iter()
+            .find(|link| {
+                matches!(link.kind, LinkKind::Link | LinkKind::Header)
+                    && link.rel.intersects(RelFlags::CANONICAL)
+            })
+            .map(|link| self.text(link.target))
+    }
+}

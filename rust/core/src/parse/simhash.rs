@@ -1,0 +1,256 @@
+//! Signals of the visible text: its length and its SimHash.
+//!
+//! Takes: runs of text. Gives: a 64-bit SimHash over shingles of three words, and the length.
+//! Guarantees: linear time, constant memory; the same words give the same value however the
+//! markup cuts the runs between words, whatever the ASCII case, the white space and punctuation.
+//!
+//! A word is a run of ASCII letters and digits and of alphanumeric characters beyond ASCII; from
+//! U+3000 on, where scripts put no spaces, each character is a word.
+
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const LOW: u64 = 0x0101_0101_0101_0101;
+const CASE: u64 = 0x20 * LOW;
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
+
+/// Multiplies and folds: every bit of the input reaches every bit of the result.
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a) * u128::from(b);
+    (wide as u64) ^ ((wide >> 64) as u64)
+}
+
+/// A bit for each of eight bytes: set where the byte belongs to a word.
+#[inline(always)]
+fn word_bits(chunk: u64) -> u64 {
+    let low = chunk & !HIGH;
+    let lower = low | CASE;
+    let from = |value: u64, first: u8| value + u64::from(0x80 - first) * LOW;
+    let letters = from(lower, b'a') & !from(lower, b'z' + 1);
+    let digits = from(low, b'0') & !from(low, b'9' + 1);
+    let marks = (letters | digits | chunk) & HIGH;
+    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Eight bytes from `at`, zeros behind the end of the buffer.
+#[inline(always)]
+fn load(buffer: &[u8], at: usize) -> u64 {
+    if let Some(chunk) = buffer.get(at..at + 8).and_then(|c| c.first_chunk::<8>()) {
+        return u64::from_le_bytes(*chunk);
+    }
+    let mut padded = [0; 8];
+    let rest = buffer.get(at..).unwrap_or_default();
+    for (to, from) in padded.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    u64::from_le_bytes(padded)
+}
+
+/// Counts, for each of 64 bit positions, how often it was set: the counters lie across words (a
+/// plane per binary digit), and eight additions share one carry chain (Harley and Seal).
+#[derive(Debug, Default)]
+struct BitCounts {
+    planes: [u64; 32],
+    waiting: [u64; 8],
+    total: usize,
+}
+
+#[inline(always)]
+fn add3(a: u64, b: u64, c: u64) -> (u64, u64) {
+    let half = a ^ b;
+    ((a & b) | (half & c), half ^ c)
+}
+
+impl BitCounts {
+    #[inline(always)]
+    fn add(&mut self, value: u64) {
+        self.waiting[self.total % 8] = value;
+        self.total += 1;
+        if self.total.is_multiple_of(8) {
+            self.add_eight();
+        }
+    }
+
+    fn add_eight(&mut self) {
+        let w = &self.waiting;
+        let [ones, twos, fours, ..] = self.planes;
+        let (two_a, ones) = add3(ones, w[0], w[1]);
+        let (two_b, ones) = add3(ones, w[2], w[3]);
+        let (four_a, twos) = add3(twos, two_a, two_b);
+        let (two_a, ones) = add3(ones, w[4], w[5]);
+        let (two_b, ones) = add3(ones, w[6], w[7]);
+        let (four_b, twos) = add3(twos, two_a, two_b);
+        let (eights, fours) = add3(fours, four_a, four_b);
+        self.planes[0] = ones;
+        self.planes[1] = twos;
+        self.planes[2] = fours;
+        self.carry(3, eights);
+    }
+
+    fn carry(&mut self, from: usize, mut carry: u64) {
+        for plane in &mut self.planes[from..] {
+            if carry == 0 {
+                break;
+            }
+            (carry, *plane) = (*plane & carry, *plane ^ carry);
+        }
+    }
+
+    /// The bits that were set in more than half of the values.
+    fn majority(mut self) -> u64 {
+        for index in 0..self.total % 8 {
+            self.carry(0, self.waiting[index]);
+        }
+        (0..64)
+            .filter(|bit| {
+                let count: u64 = (0..32).map(|p| (self.planes[p] >> bit & 1) << p).sum();
+                count * 2 > self.total as u64
+            })
+            .fold(0, |hash, bit| hash | 1 << bit)
+    }
+}
+
+/// Collects the signals of one page.
+#[derive(Debug, Default)]
+pub struct TextSignals {
+    counts: BitCounts,
+    before: [u64; 2],
+    words: usize,
+    bytes: usize,
+    hashing: bool,
+}
+
+impl TextSignals {
+    /// Signals of nothing yet; without `hashing` only the length is taken.
+    #[must_use]
+    pub fn new(hashing: bool) -> Self {
+        TextSignals {
+            hashing,
+            ..TextSignals::default()
+        }
+    }
+
+    /// Bytes of all words, and one more for each word.
+    #[must_use]
+    pub fn text_bytes(&self) -> u32 {
+        u32::try_from(self.bytes).unwrap_or(u32::MAX)
+    }
+
+    /// The SimHash; 0 where there was no word.
+    #[must_use]
+    pub fn simhash(mut self) -> u64 {
+        // One or two words make no shingle: they stand for themselves.
+        if self.words < 3 && self.words > 0 {
+            let [older, last] = self.before;
+            self.counts.add(fold(older ^ MIX, last | 1));
+        }
+        self.counts.majority()
+    }
+
+    /// Takes the text `from..to` of `buffer`; reading past `to` is what makes short runs cheap.
+    pub fn feed(&mut self, buffer: &[u8], from: usize, to: usize) {
+        let mut base = from;
+        // Where the word began that reached the end of the block before.
+        let mut open = usize::MAX;
+        while base < to {
+            let mut mask = 0;
+            let span = (to - base).min(64);
+            for index in 0..span.div_ceil(8) {
+                mask |= word_bits(load(buffer, base + index * 8)) << (index * 8);
+            }
+            if span < 64 {
+                mask &= (1 << span) - 1;
+            }
+            self.bytes += mask.count_ones() as usize;
+            let mut edges = mask ^ (mask << 1 | u64::from(open != usize::MAX));
+            while edges != 0 {
+                let at = base + edges.trailing_zeros() as usize;
+                edges &= edges - 1;
+                if open == usize::MAX {
+                    open = at;
+                } else {
+                    self.word(buffer, open, at);
+                    open = usize::MAX;
+                }
+            }
+            base += 64;
+        }
+        if open != usize::MAX {
+            self.word(buffer, open, to);
+        }
+    }
+
+    #[inline(always)]
+    fn word(&mut self, buffer: &[u8], from: usize, to: usize) {
+        if !self.hashing {
+            self.bytes += 1;
+            return;
+        }
+        let length = to - from;
+        let mut seen = 0;
+        let mut hash = MIX ^ length as u64;
+        let mut at = from;
+        while at + 8 < to {
+            let chunk = load(buffer, at);
+            seen |= chunk;
+            hash = fold(hash ^ (chunk | CASE), MIX_2);
+            at += 8;
+        }
+        let left = to - at;
+        let chunk = load(buffer, at) & (u64::MAX >> (64 - 8 * left));
+        seen |= chunk;
+        if seen & HIGH != 0 {
+            self.beyond_ascii(&buffer[from..to]);
+            return;
+        }
+        self.bytes += 1;
+        self.shingle(fold(hash ^ (chunk | CASE), MIX_2));
+    }
+
+    #[inline(always)]
+    fn shingle(&mut self, word: u64) {
+        let [older, last] = self.before;
+        self.before = [last, word];
+        self.words += 1;
+        if self.words >= 3 {
+            let three = older.rotate_left(43) ^ last.rotate_left(21) ^ word;
+            self.counts.add(fold(three, MIX | 1));
+        }
+    }
+
+    /// A run that has characters beyond ASCII: cut again, by character.
+    #[cold]
+    fn beyond_ascii(&mut self, run: &[u8]) {
+        let Ok(text) = std::str::from_utf8(run) else {
+            return;
+        };
+        let mut hash = 0;
+        for char in text.chars() {
+            if !char.is_alphanumeric() {
+                self.end_word(&mut hash);
+            } else if char >= '\u{3000}' {
+                self.end_word(&mut hash);
+                hash = fold(u64::from(char) ^ MIX, MIX_2);
+                self.end_word(&mut hash);
+            } else {
+                let lower = char.to_lowercase().next().unwrap_or(char);
+                hash = fold(hash ^ u64::from(lower) ^ MIX, MIX_2);
+            }
+        }
+        self.end_word(&mut hash);
+    }
+
+    fn end_word(&mut self, hash: &mut u64) {
+        if *hash != 0 {
+            self.bytes += 1;
+            self.shingle(*hash);
+            *hash = 0;
+        }
+    }
+}
+
+/// In how many bits two SimHashes differ; pages within 3 are near duplicates.
+#[must_use]
+pub const fn near_duplicate(a: u64, b: u64) -> u32 {
+    (a ^ b).count_ones()
+}

@@ -46,6 +46,7 @@ impl Reads for MemoryState {
 
 impl State for MemoryState {
     fn apply(&self, writes: Writes, _durable: bool) -> Result<(), StateError> {
+        writes.check()?;
         let mut pairs = self
             .pairs
             .write()

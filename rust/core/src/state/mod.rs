@@ -4,9 +4,20 @@
 //! committer applies all writes of a batch (pages done, new links, host state, WARC offset) as one
 //! atomic step. So no stage can leave half a fact behind.
 
+pub mod disk;
+mod format;
 pub mod memory;
+mod room;
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod disk_tests;
 
 use std::fmt;
+
+pub use disk::{DiskSettings, DiskState};
+pub use memory::MemoryState;
 
 /// The key spaces of the store. A key is unique within its space; keys sort as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +75,8 @@ pub enum StateError {
     DiskFull(String),
     /// The state on disk was written by another format, or is damaged.
     Format(String),
+    /// Another process has the state open.
+    InUse(String),
 }
 
 impl fmt::Display for StateError {
@@ -72,6 +85,7 @@ impl fmt::Display for StateError {
             StateError::Store(text) => write!(f, "the store failed: {text}"),
             StateError::DiskFull(text) => write!(f, "no room left on the device: {text}"),
             StateError::Format(text) => write!(f, "the state cannot be used: {text}"),
+            StateError::InUse(text) => write!(f, "the state is in use: {text}"),
         }
     }
 }
@@ -99,6 +113,11 @@ pub trait Reads: Send + Sync {
     ) -> Result<(), StateError>;
 }
 
+/// The longest key; the shortest has one byte.
+pub const MAX_KEY: usize = u16::MAX as usize;
+/// The longest value.
+pub const MAX_VALUE: usize = u32::MAX as usize;
+
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
@@ -119,6 +138,36 @@ pub struct Writes {
 }
 
 impl Writes {
+    /// How many changes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is nothing to apply.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Refuses keys and values that no store has room for.
+    pub(crate) fn check(&self) -> Result<(), StateError> {
+        for write in &self.list {
+            let (space, key, value) = match write {
+                Write::Put { space, key, value } => (space, key, value.len()),
+                Write::Remove { space, key } => (space, key, 0),
+            };
+            if key.is_empty() || key.len() > MAX_KEY || value > MAX_VALUE {
+                return Err(StateError::Store(format!(
+                    "a key of {} bytes with a value of {value} bytes cannot be kept in '{}'",
+                    key.len(),
+                    space.as_str()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds "set `key` to `value`".
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         self.list.push(Write::Put {

@@ -6,12 +6,16 @@
 //! ```
 
 pub mod canonical;
+pub mod clock;
 pub mod fetch;
 pub mod frontier;
+pub mod links;
+pub mod node;
 pub mod outcome;
 pub mod parse;
 pub mod robots;
 pub mod seen;
 pub mod sitemap;
 pub mod state;
+pub mod visit;
 pub mod warc;

@@ -34,6 +34,8 @@ pub struct Task {
     pub last_modified: Option<String>,
     /// Give the decoded body back too.
     pub keep_body: bool,
+    /// Do not begin before this time; 0: at once.
+    pub not_before: u64,
 }
 
 /// What parsing told of a page, small enough to keep until the batch is committed.
@@ -85,7 +87,8 @@ pub struct Visited {
     pub original: Option<Original>,
     pub facts: Option<Facts>,
     pub links: Outlinks,
-    /// The head of the response: what a revisit record needs.
+    /// The heads as sent and received: what a revisit record needs.
+    pub request_head: Vec<u8>,
     pub response_head: Vec<u8>,
     /// Request and response (or revisit), ready to append.
     pub members: Vec<Member>,

@@ -47,6 +47,7 @@ impl Visited {
             original: None,
             facts: None,
             links: Outlinks::default(),
+            request_head: Vec::new(),
             response_head: Vec::new(),
             members: Vec::new(),
             body: None,
@@ -79,18 +80,15 @@ pub(super) fn process(
 
     let has_content = matches!(response.outcome, Outcome::Fetched | Outcome::Truncated)
         && !response.body.is_empty();
-    if task.purpose == Purpose::Page {
-        if has_content {
-            let content = warc::sha1(&response.body);
-            visited.content = Some(content);
-            visited.original =
-                known.original(&content).filter(|found| found.url != task.url.as_str());
-            visited.etag = response.etag();
-            visited.last_modified = response.last_modified();
-            take_page(&mut visited, &response, rules, policies);
-        } else if response.outcome == Outcome::Redirected {
-            take_redirect(&mut visited, &response, rules, policies);
-        }
+    if response.outcome == Outcome::Redirected {
+        take_redirect(&mut visited, &response, rules, policies);
+    } else if task.purpose == Purpose::Page && has_content {
+        let content = warc::sha1(&response.body);
+        visited.content = Some(content);
+        visited.original = known.original(&content).filter(|found| found.url != task.url.as_str());
+        visited.etag = response.etag();
+        visited.last_modified = response.last_modified();
+        take_page(&mut visited, &response, rules, policies);
     }
     if make_records && response.status != 0 {
         take_records(&mut visited, &response, policies);
@@ -98,6 +96,7 @@ pub(super) fn process(
     if task.keep_body || task.purpose != Purpose::Page {
         visited.body = Some(response.body);
     }
+    visited.request_head = response.request_head;
     visited.response_head = response.response_head.into_bytes();
     visited
 }
@@ -143,7 +142,13 @@ fn take_redirect(visited: &mut Visited, response: &Response, rules: &Rules, poli
         .and_then(|base| canonical(location, Some(&base), rules).ok());
     match target {
         None => visited.links.refused += 1,
-        Some(target) if policies.scope.check(&target).is_err() => visited.links.out_of_scope += 1,
+        // A robots file may stand anywhere (RFC 9309, 2.3.1.2).
+        Some(target)
+            if visited.task.purpose == Purpose::Page
+                && policies.scope.check(&target).is_err() =>
+        {
+            visited.links.out_of_scope += 1;
+        }
         Some(target) if target == visited.task.url => visited.links.repeated += 1,
         Some(target) => visited.links.urls.push(target),
     }

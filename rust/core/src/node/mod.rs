@@ -1,0 +1,422 @@
+//! A node: where the stages meet. Frontier, visits, seen and store, stepped from outside.
+//!
+//! Takes seeds and steps; gives progress. Guarantees:
+//!
+//! * A page, its links, its host's state and its place in the WARC file are one atomic write: after
+//!   a crash at any moment all of them are there or none.
+//! * Links enter the frontier in the batch of their page or a later one, never in an earlier one.
+//! * The state never runs ahead of the WARC files, also when the power is cut.
+//! * A full disk stops new visits and loses nothing; it goes on when there is room.
+//!
+//! One thread owns the node and calls [`Node::step`]; visits run on the engine's threads and the
+//! [`committer`] has one of its own, so that neither waits for the disk.
+
+mod batch;
+mod committer;
+mod gather;
+mod progress;
+mod rows;
+mod seeds;
+mod settings;
+mod trap;
+mod why;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::canonical::{Rules, Url};
+use crate::clock::Clock;
+use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
+use crate::links::scope::Scope;
+use crate::robots::Robots;
+use crate::seen::{self, Seen};
+use crate::state::disk::DiskState;
+use crate::state::{Reads, Space, State, StateError, Writes};
+use crate::visit::{Engine, Gate, Known, Original, Parts, Policies, Purpose, Task};
+use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
+
+use batch::Batch;
+use committer::Committer;
+pub use progress::{Activity, Progress};
+pub use settings::NodeSettings;
+
+/// What we do wrong, or what our own machine does to us.
+#[derive(Debug)]
+pub enum NodeError {
+    /// A setting cannot be used; the text names it.
+    Settings(String),
+    /// The store failed.
+    State(StateError),
+    /// A WARC or log file failed.
+    Files(WarcError),
+}
+
+impl std::fmt::Display for NodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NodeError::Settings(text) => f.write_str(text),
+            NodeError::State(error) => error.fmt(f),
+            NodeError::Files(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NodeError {}
+
+impl From<StateError> for NodeError {
+    fn from(error: StateError) -> Self {
+        NodeError::State(error)
+    }
+}
+
+impl From<WarcError> for NodeError {
+    fn from(error: WarcError) -> Self {
+        NodeError::Files(error)
+    }
+}
+
+/// One crawl's share in this process.
+#[derive(Debug)]
+pub struct Node {
+    settings: NodeSettings,
+    rules: Rules,
+    clock: Arc<Clock>,
+    state: Arc<DiskState>,
+    frontier: Frontier,
+    seen: Box<dyn Seen>,
+    engine: Engine,
+    committer: Committer,
+    /// The batch being filled; sent to the committer when it is full or old enough.
+    open: Batch,
+    /// Visits handed out, by lease. Bounded by the number of leases.
+    leases: HashMap<u64, Leased>,
+    /// Content of pages whose batch is not applied yet, so that workers cannot know it.
+    fresh_content: HashMap<Digest, (u64, Original)>,
+    tally: progress::Tally,
+    paused: bool,
+    stopping: bool,
+    next: Next,
+}
+
+/// What the node remembers of a visit under way.
+#[derive(Debug)]
+struct Leased {
+    visit: Visit,
+    /// Redirects of a robots file followed so far.
+    hops: u8,
+}
+
+const WARC_POSITION: &[u8] = b"warc.position";
+const LOG_POSITION: &[u8] = b"log.position";
+const TALLY: &[u8] = b"tally";
+
+impl Node {
+    /// Opens the crawl in `dir`, new or old. After a crash this cuts what was not committed.
+    pub fn open(dir: &Path, settings: NodeSettings) -> Result<Node, NodeError> {
+        let clock = Arc::new(Clock::with_offset(settings.clock_offset));
+        let rules = settings.rules();
+        let state = Arc::new(DiskState::open(&dir.join("state"), settings.disk())?);
+        let (warc, log) = open_files(dir, &settings, &*state)?;
+        let mut writes = Writes::default();
+        let agent = settings.fetch.agent.clone();
+        let longest = settings.frontier.max_crawl_delay;
+        let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
+            Box::new(Compiled { robots: Robots::parse(body, &agent), longest })
+        };
+        let mut frontier = Frontier::open(
+            settings.frontier()?,
+            Box::new(compile),
+            &*state,
+            clock.now(),
+            &mut writes,
+        )?;
+        let seen = seen::open(settings.seen_kind()?, &settings.seen(), &*state)?;
+        let batch = frontier.seal(&mut writes);
+        state.apply(writes, true)?;
+        frontier.applied(batch);
+        let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
+        let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
+        let parts = Parts {
+            gate: Arc::new(IpGate { ips: frontier.ips(), clock: Arc::clone(&clock) }),
+            known: Arc::new(Stored { state: Arc::clone(&state) }),
+            clock: Arc::clone(&clock),
+        };
+        let engine =
+            Engine::start(settings.visit()?, policies, parts).map_err(NodeError::Settings)?;
+        let durable = settings.store.durable;
+        let committer = Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
+        Ok(Node {
+            settings,
+            rules,
+            clock,
+            state,
+            frontier,
+            seen,
+            engine,
+            committer,
+            open: Batch::default(),
+            leases: HashMap::new(),
+            fresh_content: HashMap::new(),
+            tally,
+            paused: false,
+            stopping: false,
+            next: Next::Taken(0),
+        })
+    }
+
+    /// One round: take in what visits brought, hand out new visits, send a full batch to the
+    /// committer. Returns after at most about `wait`.
+    pub fn step(&mut self, wait: Duration) -> Result<Progress, NodeError> {
+        self.note_commits()?;
+        let has_room = self.committer.has_room();
+        let wait = self.patience(wait, has_room);
+        if has_room {
+            let most = self.settings.store.batch_pages;
+            for visited in self.engine.collect(most, wait) {
+                self.take_in(visited)?;
+            }
+        } else {
+            self.committer.wait(wait);
+            self.note_commits()?;
+        }
+        self.hand_out()?;
+        self.send_batch(false)?;
+        if self.engine.in_flight() == 0 && self.open.is_empty() && !matches!(self.next, Next::Taken(_))
+        {
+            // Nothing can arrive: rest until something is due, or the caller wants to look.
+            self.committer.wait(wait);
+        }
+        Ok(self.progress())
+    }
+
+    /// How long this round may wait for something to arrive.
+    fn patience(&self, wait: Duration, has_room: bool) -> Duration {
+        let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
+        let mut wait = wait;
+        if has_room && let Some(due) = self.open.due(self.settings.store.batch_wait) {
+            wait = wait.min(until(due));
+        }
+        if let Next::NothingDue { until: due } = self.next {
+            wait = wait.min(until(due));
+        }
+        wait
+    }
+
+    /// Learns which batches are safe now.
+    fn note_commits(&mut self) -> Result<(), NodeError> {
+        for commit in self.committer.finished() {
+            let commit = commit?;
+            self.frontier.applied(commit.frontier_batch);
+            self.seen.applied(commit.seen_batch);
+            self.fresh_content.retain(|_, (batch, _)| *batch > commit.number);
+            self.tally.committed(&commit.tally);
+        }
+        Ok(())
+    }
+
+    /// Hands out visits that are due, as many as the engine has room for.
+    fn hand_out(&mut self) -> Result<(), NodeError> {
+        // With the committer behind, new visits would only fill memory.
+        if self.paused || self.stopping || !self.committer.has_room() {
+            return Ok(());
+        }
+        let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
+        let room = wanted.saturating_sub(self.engine.in_flight());
+        if room == 0 {
+            return Ok(());
+        }
+        let (mut visits, mut refusals) = (Vec::with_capacity(room), Vec::new());
+        let now = self.clock.now();
+        self.next = self.frontier.take(
+            now,
+            room,
+            &*self.state,
+            &mut self.open.writes,
+            &mut visits,
+            &mut refusals,
+        )?;
+        for refusal in refusals {
+            self.note_refusal(&refusal, now);
+        }
+        let mut tasks = Vec::with_capacity(visits.len());
+        for visit in visits {
+            match Url::from_canonical(visit.url.clone(), self.rules.grouping) {
+                Ok(url) => {
+                    tasks.push(task(visit.lease, url, visit.purpose));
+                    self.leases.insert(visit.lease, Leased { visit, hops: 0 });
+                }
+                Err(_) => self.refuse_damaged(&visit, now),
+            }
+        }
+        self.engine.submit(tasks);
+        Ok(())
+    }
+
+    /// A URL that our own store no longer spells as a URL: finished, counted, never silent.
+    fn refuse_damaged(&mut self, visit: &Visit, now: u64) {
+        let report = crate::frontier::Report::new(crate::outcome::Outcome::UrlRefused, now, now);
+        self.frontier.finish(now, visit.lease, &report, &mut self.open.writes);
+        let refusal = Refusal {
+            url: visit.url.clone(),
+            host_key: visit.host_key,
+            depth: visit.depth,
+            tries: visit.tries,
+            from: visit.from.clone(),
+            outcome: report.outcome,
+        };
+        self.note_refusal(&refusal, now);
+    }
+
+    /// Sends the open batch to the committer when it is full, old enough, or when `now` is set.
+    fn send_batch(&mut self, now: bool) -> Result<(), NodeError> {
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        let full = self.open.pages >= self.settings.store.batch_pages;
+        let old = self
+            .open
+            .due(self.settings.store.batch_wait)
+            .is_none_or(|due| due <= self.clock.now());
+        if !(now || full || old) || !self.committer.has_room() {
+            return Ok(());
+        }
+        let mut batch = std::mem::take(&mut self.open);
+        batch.frontier_batch = self.frontier.seal(&mut batch.writes);
+        batch.seen_batch = self.seen.seal();
+        batch.tally = self.tally.reading(self.clock.now());
+        batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
+        self.committer.send(batch);
+        Ok(())
+    }
+
+    /// No further visit begins; with `now`, those under way are given back too.
+    pub fn stop(&mut self, now: bool) {
+        self.stopping = true;
+        self.engine.stop(now);
+    }
+
+    /// Pauses or resumes handing out visits.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Commits everything that visits brought, and closes the files.
+    pub fn close(mut self) -> Result<(), NodeError> {
+        self.stop(true);
+        while self.engine.in_flight() > 0 {
+            let most = self.settings.store.batch_pages;
+            for visited in self.engine.collect(most, Duration::from_secs(1)) {
+                self.take_in(visited)?;
+            }
+        }
+        self.tally.rest(self.clock.now());
+        while !self.open.is_empty() {
+            self.send_batch(true)?;
+            self.committer.wait(Duration::from_millis(100));
+            self.note_commits()?;
+        }
+        self.committer.close().map_err(NodeError::from)
+    }
+
+    /// Swaps the settings that may change while running.
+    pub fn set_settings(&mut self, settings: NodeSettings) -> Result<(), NodeError> {
+        let roots = seeds::stored_roots(&*self.state)?;
+        let policies = settings.policies(&roots)?;
+        self.frontier.set_settings(settings.frontier()?);
+        self.engine.set_policies(policies);
+        self.settings = settings;
+        Ok(())
+    }
+
+    fn scope(&self) -> Scope {
+        self.engine.policies().scope.clone()
+    }
+
+    fn set_scope(&self, scope: Scope) {
+        let policies = Policies { scope, ..(*self.engine.policies()).clone() };
+        self.engine.set_policies(policies);
+    }
+}
+
+fn task(lease: u64, url: Url, turn: Turn) -> Task {
+    let purpose = match turn {
+        Turn::Page => Purpose::Page,
+        Turn::Robots => Purpose::Robots,
+        Turn::Sitemap => Purpose::Sitemap,
+    };
+    Task { lease, url, purpose, etag: None, last_modified: None, keep_body: false, not_before: 0 }
+}
+
+fn open_files(
+    dir: &Path,
+    settings: &NodeSettings,
+    reads: &dyn Reads,
+) -> Result<(Writer, LogWriter), NodeError> {
+    let position = |key: &[u8]| -> Result<Option<Position>, NodeError> {
+        let bytes = reads.get(Space::Meta, key)?;
+        Ok(bytes.map(|bytes| Position::from_bytes(&bytes)).transpose()?)
+    };
+    let policy = if settings.store.durable { FsyncPolicy::Always } else { FsyncPolicy::Never };
+    let warc_dir = made(dir.join("warc"))?;
+    let log_dir = made(dir.join("log"))?;
+    let warc_at = position(WARC_POSITION)?;
+    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
+    let log_at = position(LOG_POSITION)?;
+    let size = settings.store.warc_size;
+    let log = LogWriter::resume(&log_dir, &settings.node_name, size, policy, log_at.as_ref())?;
+    Ok((warc, log))
+}
+
+fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
+    std::fs::create_dir_all(&dir).map_err(|error| {
+        NodeError::State(StateError::Store(format!("cannot make {}: {error}", dir.display())))
+    })?;
+    Ok(dir)
+}
+
+/// The robots rules of one host, with a bound on how long a site may make us wait.
+struct Compiled {
+    robots: Robots,
+    longest: u64,
+}
+
+impl RobotsRules for Compiled {
+    fn allows(&self, path_and_query: &str) -> bool {
+        self.robots.allows(path_and_query)
+    }
+
+    fn crawl_delay_us(&self) -> Option<u64> {
+        let delay = self.robots.crawl_delay()?;
+        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX).min(self.longest))
+    }
+}
+
+/// Turns at an address, asked by the fetcher at the moment it would connect.
+#[derive(Debug)]
+struct IpGate {
+    ips: Arc<IpTable>,
+    clock: Arc<Clock>,
+}
+
+impl Gate for IpGate {
+    fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64> {
+        self.ips.enter_ip(task.lease, ip, self.clock.now())
+    }
+}
+
+/// Content stored in batches that are applied.
+#[derive(Debug)]
+struct Stored {
+    state: Arc<DiskState>,
+}
+
+impl Known for Stored {
+    fn original(&self, content: &Digest) -> Option<Original> {
+        // A store that fails here fails the next batch too, where it is reported.
+        let row = self.state.get(Space::Content, rows::content_key(content)).ok()??;
+        rows::read_content(&row)
+    }
+}

@@ -1,0 +1,222 @@
+//! Progress: counters, kept up to date, never scanned for.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Node;
+use crate::frontier::Next;
+use crate::outcome::Outcome;
+
+/// What the crawl is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    Running,
+    Paused,
+    DiskFull,
+    Finished,
+    LimitReached,
+}
+
+/// A reading of all counters. Totals count from the crawl's first start, and only what is safe.
+#[derive(Clone, Debug, Serialize)]
+pub struct Progress {
+    pub activity: Activity,
+    pub pages: u64,
+    pub bytes: u64,
+    pub urls_seen: u64,
+    pub urls_queued: u64,
+    pub visits: u64,
+    pub in_flight: usize,
+    pub hosts_known: u64,
+    pub hosts_active: u64,
+    pub hosts_waiting: u64,
+    pub hosts_set_aside: u64,
+    pub outcomes: BTreeMap<&'static str, u64>,
+    pub rss: u64,
+    pub disk: u64,
+    pub seconds: f64,
+    pub next_due: Option<f64>,
+    pub note: String,
+}
+
+/// The totals at one moment, as they are kept in the state.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Reading {
+    pub pages: u64,
+    pub bytes: u64,
+    pub urls_seen: u64,
+    pub visits: u64,
+    pub micros: u64,
+    pub outcomes: BTreeMap<String, u64>,
+}
+
+impl Reading {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Counts as the node takes visits in (`now`), and as they are safe (`safe`).
+#[derive(Debug)]
+pub(super) struct Tally {
+    pages: u64,
+    bytes: u64,
+    urls_seen: u64,
+    visits: u64,
+    /// Time of earlier processes, and when this one began to count; 0: not yet.
+    before: u64,
+    began: u64,
+    outcomes: [u64; Outcome::ALL.len()],
+    safe: Reading,
+}
+
+impl Tally {
+    pub fn read(bytes: Option<&[u8]>) -> Tally {
+        let safe: Reading =
+            bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
+        let count = |outcome: &Outcome| safe.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
+        let mut outcomes = [0; Outcome::ALL.len()];
+        for (slot, outcome) in outcomes.iter_mut().zip(Outcome::ALL) {
+            *slot = count(outcome);
+        }
+        Tally {
+            pages: safe.pages,
+            bytes: safe.bytes,
+            urls_seen: safe.urls_seen,
+            visits: safe.visits,
+            before: safe.micros,
+            began: 0,
+            outcomes,
+            safe,
+        }
+    }
+
+    pub fn count(&mut self, outcome: Outcome) {
+        self.outcomes[outcome as usize] += 1;
+    }
+
+    pub fn visit(&mut self, bytes: u64, is_page: bool) {
+        self.visits += 1;
+        self.bytes += bytes;
+        self.pages += u64::from(is_page);
+    }
+
+    pub fn seen(&mut self, fresh: u64) {
+        self.urls_seen += fresh;
+    }
+
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn micros(&self, now: u64) -> u64 {
+        if self.began == 0 { self.before } else { self.before + now.saturating_sub(self.began) }
+    }
+
+    /// Starts counting time.
+    pub fn work(&mut self, now: u64) {
+        if self.began == 0 {
+            self.began = now;
+        }
+    }
+
+    /// Stops counting time.
+    pub fn rest(&mut self, now: u64) {
+        self.before = self.micros(now);
+        self.began = 0;
+    }
+
+    pub fn reading(&self, now: u64) -> Reading {
+        let outcomes = Outcome::ALL
+            .iter()
+            .zip(self.outcomes)
+            .filter(|(_, count)| *count > 0)
+            .map(|(outcome, count)| (outcome.as_str().to_owned(), count))
+            .collect();
+        Reading {
+            pages: self.pages,
+            bytes: self.bytes,
+            urls_seen: self.urls_seen,
+            visits: self.visits,
+            micros: self.micros(now),
+            outcomes,
+        }
+    }
+
+    pub fn committed(&mut self, reading: &Reading) {
+        self.safe = reading.clone();
+    }
+}
+
+impl Node {
+    /// The counters now.
+    pub fn progress(&mut self) -> Progress {
+        let now = self.clock.now();
+        self.tally.work(now);
+        let frontier = self.frontier.counters();
+        let safe = &self.tally.safe;
+        let idle = self.engine.in_flight() == 0 && self.open.is_empty() && self.committer.is_idle();
+        let activity = match self.next {
+            _ if self.committer.disk_full() => Activity::DiskFull,
+            _ if self.paused => Activity::Paused,
+            _ if self.limit_reached() => Activity::LimitReached,
+            Next::Finished if idle => Activity::Finished,
+            Next::LimitReached => Activity::LimitReached,
+            _ => Activity::Running,
+        };
+        let note = match activity {
+            Activity::DiskFull => {
+                "no room left on the disk: visits wait, and go on by themselves when there is room"
+            }
+            _ => "",
+        };
+        Progress {
+            activity,
+            pages: safe.pages,
+            bytes: safe.bytes,
+            urls_seen: safe.urls_seen,
+            urls_queued: frontier.queued,
+            visits: safe.visits,
+            in_flight: self.engine.in_flight(),
+            hosts_known: frontier.hosts_known,
+            hosts_active: frontier.hosts_active,
+            hosts_waiting: frontier.hosts_waiting,
+            hosts_set_aside: frontier.hosts_set_aside,
+            outcomes: Outcome::ALL
+                .iter()
+                .filter_map(|outcome| {
+                    let count = safe.outcomes.get(outcome.as_str())?;
+                    Some((outcome.as_str(), *count))
+                })
+                .collect(),
+            rss: rss(),
+            disk: self.state.usage().map_or(0, |usage| usage.disk_bytes),
+            seconds: self.tally.micros(now) as f64 / 1e6,
+            next_due: match self.next {
+                Next::NothingDue { until } => Some(until as f64 / 1e6),
+                _ => None,
+            },
+            note: note.to_owned(),
+        }
+    }
+
+    /// Limits of the whole crawl that the frontier does not know.
+    pub(super) fn limit_reached(&self) -> bool {
+        self.settings.frontier.bytes.is_some_and(|most| self.tally.bytes() >= most)
+            || self.settings.frontier.pages.is_some_and(|most| self.tally.pages() >= most)
+    }
+}
+
+/// Resident memory of this process, in bytes; 0 where the system does not tell.
+fn rss() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}

@@ -1,0 +1,67 @@
+//! Seeds: links without a parent, through the same door as every link.
+
+use super::gather::Found;
+use super::{Node, NodeError};
+use crate::canonical::canonical;
+use crate::state::{Reads, Space, StateError};
+
+/// Roots of the scope are kept under this prefix in the space `meta`.
+const ROOT: &[u8] = b"root/";
+const ROOT_END: &[u8] = b"root0";
+
+impl Node {
+    /// Takes seeds; gives for each `None`, or why it was refused. They are safe when this returns.
+    pub fn add_seeds(&mut self, urls: &[String]) -> Result<Vec<Option<String>>, NodeError> {
+        let mut scope = self.scope();
+        let mut reasons = Vec::with_capacity(urls.len());
+        let mut found = Vec::new();
+        for raw in urls {
+            let url = match canonical(raw, None, &self.rules) {
+                Ok(url) => url,
+                Err(refusal) => {
+                    reasons.push(Some(refusal.to_string()));
+                    continue;
+                }
+            };
+            let root = scope.add_seed(&url);
+            if let Err(rule) = scope.check(&url) {
+                reasons.push(Some(format!("out of scope: {}", rule.as_str())));
+                continue;
+            }
+            if let Some(root) = root {
+                let key = [ROOT, root.as_bytes()].concat();
+                self.open.writes.put(Space::Meta, key, Vec::new());
+            }
+            if self.settings.frontier.ascend {
+                self.ascend(&url, 0, &scope, &mut found);
+            }
+            found.push(Found { url, depth: 0, sitemap: false, seed: true });
+            reasons.push(None);
+        }
+        self.set_scope(scope);
+        self.admit(found, "")?;
+        self.commit_open()?;
+        Ok(reasons)
+    }
+
+    /// Sends the open batch and waits until it is safe.
+    fn commit_open(&mut self) -> Result<(), NodeError> {
+        while !self.open.is_empty() || !self.committer.is_idle() {
+            self.send_batch(true)?;
+            self.committer.wait(std::time::Duration::from_millis(100));
+            self.note_commits()?;
+        }
+        Ok(())
+    }
+}
+
+/// The roots that seeds have added to the scope so far.
+pub(super) fn stored_roots(reads: &dyn Reads) -> Result<Vec<String>, StateError> {
+    let mut roots = Vec::new();
+    reads.scan(Space::Meta, ROOT, ROOT_END, &mut |key, _| {
+        let text = key.get(ROOT.len()..).unwrap_or_default();
+        roots.push(String::from_utf8_lossy(text).into_owned());
+        true
+    })?;
+    Ok(roots)
+}

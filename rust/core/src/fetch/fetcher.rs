@@ -1,0 +1,249 @@
+//! The fetcher: a request in, a response out, always, within the total limit.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use super::AddressGate;
+use super::clock::Clock;
+use super::connect::{self, Connector, Failure, Making};
+use super::cookies::Jar;
+use super::dns::Dns;
+use super::finish;
+use super::http1::{self, Exchange, Wanted};
+use super::http2;
+use super::message::{Purpose, Request, Response, Timings, bounded};
+use super::nameserver::NameServers;
+use super::pool::{Carrier, Connection, Pool};
+use super::proxy::{Kind, Proxy};
+use super::settings::{FetchSettings, SettingsError};
+use super::target::{Fields, Target};
+use super::tls;
+use crate::outcome::Outcome;
+
+/// Fetches URLs. Cheap to clone; clones share connections, names and cookies.
+#[derive(Clone, Debug)]
+pub struct Fetcher {
+    inner: Arc<Inner>,
+    gate: Option<Gate>,
+}
+
+#[derive(Clone)]
+struct Gate(Arc<dyn AddressGate>);
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    settings: FetchSettings,
+    fields: Fields,
+    connector: Connector,
+    pool: Pool,
+    jar: Option<Jar>,
+    sweeping: AtomicBool,
+}
+
+impl Fetcher {
+    /// Checks the settings; makes no connection and needs no runtime.
+    pub fn new(settings: FetchSettings) -> Result<Self, SettingsError> {
+        let limits = &settings.limits;
+        if limits.head_bytes > 16 << 20 || limits.head_bytes < 256 {
+            return Err(SettingsError::new(
+                "limits.head_bytes",
+                "not in 256 B to 16 MiB",
+            ));
+        }
+        if limits.total.is_zero() || limits.total > Duration::from_secs(24 * 3600) {
+            return Err(SettingsError::new("limits.total", "not in 1 µs to 24 h"));
+        }
+        let servers = NameServers::new(&settings.dns)?;
+        let connector = Connector {
+            dns: Dns::new(settings.dns.clone(), Box::new(servers)),
+            tls: tls::config(&settings.tls, settings.http2)?,
+            proxy: settings.proxy.as_deref().map(Proxy::parse).transpose()?,
+        };
+        let pool = Pool::new(
+            settings.idle_connections,
+            settings.idle_per_host,
+            settings.idle_timeout,
+        );
+        Ok(Fetcher {
+            inner: Arc::new(Inner {
+                fields: Fields::new(&settings)?,
+                connector,
+                pool,
+                jar: settings.cookies.then(Jar::default),
+                settings,
+                sweeping: AtomicBool::new(false),
+            }),
+            gate: None,
+        })
+    }
+
+    /// The same fetcher, asking `gate` before it visits an address.
+    #[must_use]
+    pub fn with_gate(&self, gate: Arc<dyn AddressGate>) -> Self {
+        Fetcher {
+            inner: Arc::clone(&self.inner),
+            gate: Some(Gate(gate)),
+        }
+    }
+
+    /// The settings it was made with.
+    #[must_use]
+    pub fn settings(&self) -> &FetchSettings {
+        &self.inner.settings
+    }
+
+    /// Closes the connections that are kept open.
+    pub fn close_idle(&self) {
+        self.inner.pool.clear();
+    }
+
+    /// Fetches. Every request is answered, within the total limit.
+    pub async fn fetch(&self, request: Request) -> Response {
+        let mut clock = Clock::new(self.inner.settings.limits.total);
+        let mut response = match Target::parse(&request.url) {
+            Ok(target) => self.visit(&target, &request, &mut clock).await,
+            Err(reason) => Response::empty(Outcome::UrlRefused, reason),
+        };
+        response.timings.total = clock.elapsed();
+        response
+    }
+
+    async fn visit(&self, target: &Target, request: &Request, clock: &mut Clock) -> Response {
+        let inner = &*self.inner;
+        let settings = &inner.settings;
+        let proxy = inner.connector.proxy.as_ref();
+        let plain_proxy = proxy.filter(|proxy| proxy.kind == Kind::Http && !target.origin.secure);
+        let cookies = inner
+            .jar
+            .as_ref()
+            .and_then(|jar| jar.header(target, SystemTime::now()));
+        let head = inner.fields.head(
+            target,
+            request,
+            plain_proxy.is_some(),
+            plain_proxy.and_then(Proxy::authorization).as_deref(),
+            cookies.as_deref(),
+        );
+        let wanted = Wanted {
+            limits: &settings.limits,
+            max_body: request.max_body.unwrap_or(settings.limits.body_bytes),
+            types: match request.purpose {
+                Purpose::Page => &settings.accept_types,
+                Purpose::Robots | Purpose::Sitemap => &[],
+            },
+        };
+        let mut timings = Timings::default();
+        let mut making = Making {
+            settings,
+            gate: self.gate.as_ref().map(|gate| &*gate.0),
+            entered: None,
+            clock,
+            timings: &mut timings,
+        };
+        let mut reused = true;
+        let (exchange, ip) = loop {
+            // 1 A kept connection, or a new one; the gate is passed before a byte is sent.
+            let kept = reused.then(|| inner.pool.take(&target.origin)).flatten();
+            reused = kept.is_some();
+            let opened = match kept {
+                Some(kept) => match kept.ip.map(|ip| connect::enter(target, ip, &mut making)) {
+                    Some(Err(failure)) => {
+                        inner.pool.put(&target.origin, kept);
+                        Err(failure)
+                    }
+                    _ => Ok(kept),
+                },
+                None => inner.connector.open(target, &mut making).await,
+            };
+            let mut connection = match opened {
+                Ok(connection) => connection,
+                Err(failure) => return failed(failure, head, timings),
+            };
+            // 2 The exchange.
+            let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
+            let ip = connection.ip;
+            // 3 A kept connection may have died unseen: then, once, a new one.
+            if reused && !exchange.answered && !timed_out(&exchange) {
+                reused = false;
+                continue;
+            }
+            if exchange.reusable {
+                self.keep(target, connection);
+            }
+            break (exchange, ip);
+        };
+        timings.first_byte = exchange.first_byte;
+        if let (Some(jar), Some(head)) = (&inner.jar, &exchange.head) {
+            jar.store(target, head, SystemTime::now());
+        }
+        let mut response = finish::respond(exchange, &settings.limits);
+        response.request_head = head;
+        response.ip = ip;
+        response.reused = reused;
+        response.timings = timings;
+        response
+    }
+
+    fn keep(&self, target: &Target, connection: Connection) {
+        let inner = &self.inner;
+        inner.pool.put(&target.origin, connection);
+        if inner.sweeping.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // Ends when nothing is kept, or when the fetcher is gone.
+        let weak = Arc::downgrade(inner);
+        let pause = inner
+            .settings
+            .idle_timeout
+            .clamp(Duration::from_millis(100), Duration::from_secs(5));
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(pause).await;
+                let Some(inner) = weak.upgrade() else { return };
+                if inner.pool.sweep() == 0 {
+                    inner.sweeping.store(false, Ordering::Relaxed);
+                    return;
+                }
+            }
+        });
+    }
+}
+
+async fn converse(
+    connection: &mut Connection,
+    target: &Target,
+    head: &[u8],
+    wanted: Wanted<'_>,
+    clock: &mut Clock,
+) -> Exchange {
+    match &mut connection.carrier {
+        Carrier::Http1(wire) => http1::exchange(wire, head, wanted, clock).await,
+        Carrier::Http2(sender) => {
+            http2::exchange(sender, target.origin.secure, head, wanted, clock).await
+        }
+    }
+}
+
+fn timed_out(exchange: &Exchange) -> bool {
+    matches!(exchange.fault, Some(super::wire::Fault::Time(_)))
+}
+
+fn failed(failure: Failure, head: Vec<u8>, timings: Timings) -> Response {
+    let ip: Option<IpAddr> = failure.ip;
+    Response {
+        request_head: head,
+        ip,
+        timings,
+        not_before: failure.not_before,
+        detail: bounded(&failure.detail),
+        ..Response::empty(failure.outcome, "")
+    }
+}

@@ -1,0 +1,254 @@
+//! The fetcher against servers in the same process.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::outcome::Outcome;
+
+pub(super) fn local_settings() -> FetchSettings {
+    let mut settings = FetchSettings {
+        allow_private: true,
+        ..FetchSettings::default()
+    };
+    settings.dns.servers = vec!["127.0.0.1:9".parse().unwrap()];
+    settings.limits.first_byte = Duration::from_secs(5);
+    settings.limits.tls = Duration::from_millis(500);
+    settings
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut text = Vec::new();
+    while !text.ends_with(b"\r\n\r\n") {
+        text.push(stream.read_u8().await.ok()?);
+    }
+    String::from_utf8(text).ok()
+}
+
+/// Serves the same bytes to every request, `per_connection` times on each connection.
+async fn serve(answer: &'static [u8], per_connection: usize) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                for _ in 0..per_connection {
+                    if read_request(&mut stream).await.is_none() {
+                        return;
+                    }
+                    stream.write_all(answer).await.unwrap();
+                }
+            });
+        }
+    });
+    (port, connections)
+}
+
+async fn fetch_once(answer: &'static [u8]) -> Response {
+    let (port, _) = serve(answer, 1).await;
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    fetcher
+        .fetch(Request::page(format!("http://127.0.0.1:{port}/a?b=c")))
+        .await
+}
+
+#[tokio::test]
+async fn a_page() {
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\nETag: \"e\"\r\n\r\nhello";
+    let response = fetch_once(answer).await;
+    assert_eq!(response.outcome, Outcome::Fetched, "{response:?}");
+    assert_eq!((response.status, &response.body[..]), (200, &b"hello"[..]));
+    assert_eq!(
+        response.response_head.as_bytes(),
+        &answer[..answer.len() - 5]
+    );
+    assert_eq!(response.content_type().as_deref(), Some("text/html"));
+    assert_eq!(response.etag().as_deref(), Some("\"e\""));
+    assert_eq!(response.ip, Some(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+    let sent = String::from_utf8(response.request_head).unwrap();
+    assert!(
+        sent.starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"),
+        "{sent}"
+    );
+    assert!(
+        sent.contains("\r\nUser-Agent: gossamer/") && sent.ends_with("\r\n\r\n"),
+        "{sent}"
+    );
+    // Identity: one buffer, not two.
+    assert_eq!(response.body.as_ptr(), response.wire_body.as_ptr());
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_replaced() {
+    let (port, connections) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 3).await;
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    for number in 0..6 {
+        let response = fetcher
+            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .await;
+        assert_eq!(response.outcome, Outcome::Fetched, "{number}: {response:?}");
+        assert_eq!(response.reused, number % 3 != 0, "{number}");
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_dies_is_replaced_once() {
+    // The server closes upon the second request, having sent nothing: invisible before it.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = tokio::spawn(async move {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await.unwrap();
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                .await
+                .unwrap();
+            let _ = read_request(&mut stream).await;
+        }
+    });
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    for _ in 0..2 {
+        let response = fetcher
+            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .await;
+        assert_eq!(
+            (response.outcome, response.reused),
+            (Outcome::Fetched, false)
+        );
+    }
+    fetcher.close_idle();
+    server.await.unwrap();
+}
+
+struct Turnstile(AtomicUsize);
+
+impl AddressGate for Turnstile {
+    fn enter(&self, host: &str, ip: IpAddr) -> Result<(), u64> {
+        assert!(host.starts_with("127.0.0.1:") && ip.is_loopback());
+        match self.0.fetch_add(1, Ordering::SeqCst) {
+            0 => Ok(()),
+            _ => Err(77),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_gate_is_asked_for_new_and_for_kept_connections() {
+    let (port, connections) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 9).await;
+    let gate = Arc::new(Turnstile(AtomicUsize::new(0)));
+    let fetcher = Fetcher::new(local_settings())
+        .unwrap()
+        .with_gate(gate.clone());
+    let url = format!("http://127.0.0.1:{port}/");
+    assert_eq!(
+        fetcher.fetch(Request::page(&url)).await.outcome,
+        Outcome::Fetched
+    );
+    let response = fetcher.fetch(Request::page(&url)).await;
+    assert_eq!(
+        (response.outcome, response.not_before),
+        (Outcome::Deferred, Some(77))
+    );
+    // The connection was not spent by the refusal.
+    gate.0.store(0, Ordering::SeqCst);
+    assert!(fetcher.fetch(Request::page(&url)).await.reused);
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_by_every_spelling() {
+    let mut settings = FetchSettings::default();
+    settings.dns.servers = vec!["127.0.0.1:9".parse().unwrap()];
+    let ip = |text: &str| -> IpAddr { text.parse().unwrap() };
+    settings
+        .dns
+        .fixed
+        .insert("inside.example".to_owned(), vec![ip("10.0.0.1"), ip("::1")]);
+    let fetcher = Fetcher::new(settings).unwrap();
+    for host in [
+        "127.0.0.1",
+        "0x7f.1",
+        "2130706433",
+        "localhost",
+        "a.localhost",
+        "inside.example",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "169.254.169.254",
+        "0177.0.0.1",
+    ] {
+        let response = fetcher
+            .fetch(Request::page(format!("http://{host}:1/")))
+            .await;
+        assert_eq!(
+            response.outcome,
+            Outcome::ForbiddenAddress,
+            "{host}: {response:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn credentials_stay_with_their_origin() {
+    let mut settings = local_settings();
+    let (port, _) = serve(b"HTTP/1.1 204 No\r\n\r\n", 9).await;
+    settings.credentials.push(Credential {
+        origin: format!("http://127.0.0.1:{port}"),
+        authorization: "Basic secret".to_owned(),
+    });
+    let fetcher = Fetcher::new(settings).unwrap();
+    let head = async |url: String| {
+        String::from_utf8(fetcher.fetch(Request::page(url)).await.request_head).unwrap()
+    };
+    assert!(
+        head(format!("http://127.0.0.1:{port}/"))
+            .await
+            .contains("Basic secret")
+    );
+    for other in [
+        format!("http://127.0.0.2:{port}/"),
+        "http://127.0.0.1:1/".to_owned(),
+        format!("https://127.0.0.1:{port}/"),
+        format!("http://localhost:{port}/"),
+    ] {
+        assert!(!head(other.clone()).await.contains("secret"), "{other}");
+    }
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let named = |change: fn(&mut FetchSettings)| {
+        let mut settings = local_settings();
+        change(&mut settings);
+        Fetcher::new(settings).unwrap_err().setting
+    };
+    assert_eq!(
+        named(|s| s.user_agent = "a\r\nX: y".to_owned()),
+        "user_agent"
+    );
+    assert_eq!(named(|s| s.user_agent.clear()), "user_agent");
+    assert_eq!(named(|s| s.proxy = Some("gopher://x".to_owned())), "proxy");
+    assert_eq!(
+        named(|s| s.extra_headers = vec![("Host".into(), "x".into())]),
+        "extra_headers"
+    );
+    assert_eq!(
+        named(|s| s.extra_headers = vec![("a b".into(), "x".into())]),
+        "extra_headers"
+    );
+    assert_eq!(named(|s| s.tls.extra_roots = vec![vec![1, 2]]), "tls");
+    assert_eq!(named(|s| s.limits.total = Duration::ZERO), "limits.total");
+}

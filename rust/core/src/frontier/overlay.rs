@@ -20,6 +20,9 @@ enum Change {
     Leased,
 }
 
+/// Queued URLs, in order: their places and records.
+pub(super) type Found = Vec<(Place, Arc<[u8]>)>;
+
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     changes: BTreeMap<(u64, Place), (u64, Change)>,
@@ -93,8 +96,8 @@ impl Overlay {
         host: u64,
         from: Place,
         max: usize,
-    ) -> Result<Vec<(Place, Arc<[u8]>)>, StateError> {
-        let mut found: Vec<(Place, Arc<[u8]>)> = Vec::with_capacity(max.min(64));
+    ) -> Result<Found, StateError> {
+        let mut found: Found = Vec::with_capacity(max.min(64));
         let mut damaged = false;
         let end = host
             .checked_add(1)
@@ -116,7 +119,7 @@ impl Overlay {
         let mut unapplied = self.changes.range((host, from)..);
         while let Some((&(of, place), (_, change))) = unapplied.next()
             && of == host
-            && found.len() < before + max
+            && found.len() < before.saturating_add(max)
         {
             if let Change::Put(record) = change {
                 found.push((place, Arc::clone(record)));
@@ -132,6 +135,8 @@ impl Overlay {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::state::memory::MemoryState;
     use crate::state::{State, Writes};

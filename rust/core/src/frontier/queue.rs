@@ -23,7 +23,7 @@ impl Frontier {
         let shared: Arc<[u8]> = Arc::from(record.as_slice());
         writes.put(Space::Queue, Place::ready(at).key(key), record);
         self.overlay.put(key, Place::ready(at), Arc::clone(&shared));
-        self.into_head(slot, at, shared);
+        self.keep_in_head(slot, at, shared);
     }
 
     /// Queues a record to wait for a time.
@@ -58,11 +58,11 @@ impl Frontier {
             return;
         };
         self.overlay.put(key, Place::ready(at), Arc::clone(&record));
-        self.into_head(slot, at, record);
+        self.keep_in_head(slot, at, record);
     }
 
     /// Keeps a ready record in memory if its place is within the head.
-    fn into_head(&mut self, slot: u32, at: u64, record: Arc<[u8]>) {
+    fn keep_in_head(&mut self, slot: u32, at: u64, record: Arc<[u8]>) {
         let room = self.settings.head.max(1);
         let full = self.counters.head_bytes >= self.settings.heads_in_ram;
         let Some(host) = self.host_mut(slot) else {

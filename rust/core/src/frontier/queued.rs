@@ -215,6 +215,8 @@ pub(super) fn scheme(https: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use proptest::prelude::*;
 
     use super::*;

@@ -118,7 +118,8 @@ pub struct Settings {
     pub per_host: u8,
     pub per_ip: u8,
     pub limits: Limits,
-    policies: Vec<Policy>,
+    /// By the number of the outcome.
+    pub policies: [Policy; Outcome::ALL.len()],
     /// So many visits that cost no try, before they do.
     pub free_tries: u8,
     /// `Retry-After` is believed up to here.
@@ -164,10 +165,7 @@ impl Default for Settings {
             per_host: 1,
             per_ip: 1,
             limits: Limits::default(),
-            policies: Outcome::ALL
-                .iter()
-                .map(|&outcome| Policy::default_for(outcome))
-                .collect(),
+            policies: std::array::from_fn(|number| Policy::default_for(Outcome::ALL[number])),
             free_tries: 10,
             longest_retry_after: DAY,
             set_aside_after: 5,
@@ -193,17 +191,12 @@ impl Settings {
     /// What happens next after an outcome.
     #[must_use]
     pub fn policy(&self, outcome: Outcome) -> Policy {
-        self.policies
-            .get(outcome as usize)
-            .copied()
-            .unwrap_or(Policy::FINAL)
+        self.policies[outcome as usize]
     }
 
     /// Sets what happens next after an outcome.
     pub fn set_policy(&mut self, outcome: Outcome, policy: Policy) {
-        if let Some(slot) = self.policies.get_mut(outcome as usize) {
-            *slot = policy;
-        }
+        self.policies[outcome as usize] = policy;
     }
 }
 

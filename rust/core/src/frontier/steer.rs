@@ -266,3 +266,23 @@ fn scan_hosts(
     }
     Ok(())
 }
+
+#[cfg(test)]
+impl Frontier {
+    /// All URLs of a host in the queue, leased ones included.
+    pub(super) fn all_queued(&self, key: u64, reads: &dyn Reads) -> Vec<String> {
+        use super::queued::{Place, Queued};
+        let Some(slot) = self.slots.get(&key).copied() else {
+            return Vec::new();
+        };
+        let name = self.host(slot).map(|host| host.record.name.clone());
+        let name = name.unwrap_or_default();
+        let found = self.overlay.scan(reads, key, Place::FIRST, usize::MAX);
+        let records = found.unwrap_or_default().into_iter().map(|(_, r)| r);
+        let leased = self.leases.values().filter(|lease| lease.slot == slot);
+        records
+            .chain(leased.map(|lease| lease.record.clone()))
+            .filter_map(|record| Some(Queued::decode(&record)?.url(&name)))
+            .collect()
+    }
+}

@@ -9,7 +9,7 @@ use super::host::Head;
 use super::ips::Door;
 use super::lines::{Turn, Who};
 use super::queued::{Place, Queued, scheme};
-use super::{Frontier, Micros, Next, Purpose, Refusal, Visit, damaged};
+use super::{Frontier, Micros, Next, Purpose, Refusal, SECOND, Visit, damaged};
 use crate::outcome::Outcome;
 use crate::state::{Reads, StateError, Writes};
 
@@ -259,7 +259,11 @@ impl Frontier {
                 .pages_per_host
                 .is_some_and(|most| host.record.pages + u32::from(host.leases) >= most)
             {
-                // Leases under way may use up the quota: the end of one gives the next turn.
+                // Leases under way may use up the quota; they end before long.
+                let gap = host.record.gap(host.key, &self.settings).max(SECOND);
+                if let Some(host) = self.host_mut(slot) {
+                    host.record.next_due = time.saturating_add(gap);
+                }
                 return Ok(None);
             } else {
                 self.gate(slot, &queued, time, reads)?

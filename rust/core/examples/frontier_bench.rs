@@ -1,0 +1,163 @@
+//! What the frontier costs: time per visit and per added link, RAM per host and per queued URL.
+//!
+//! `cargo run --release -p gossamer-core --example frontier_bench -- HOSTS [URLS_PER_HOST]`
+#![allow(clippy::unwrap_used)]
+
+use std::time::Instant;
+
+use gossamer_core::frontier::{
+    CompileRobots, Fresh, Frontier, Micros, Purpose, Report, RobotsAnswer, RobotsRules, SECOND,
+    Settings,
+};
+use gossamer_core::outcome::Outcome;
+use gossamer_core::state::memory::MemoryState;
+use gossamer_core::state::{Reads, Space, State, Writes};
+
+struct Free;
+
+impl RobotsRules for Free {
+    fn allows(&self, _: &str) -> bool {
+        true
+    }
+    fn crawl_delay_us(&self) -> Option<Micros> {
+        None
+    }
+}
+
+fn compile() -> CompileRobots {
+    Box::new(|_| Box::new(Free))
+}
+
+fn rss() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("VmRSS"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn key(host: u64) -> u64 {
+    host.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|n| n.parse::<u64>().unwrap());
+    let hosts = numbers.next().unwrap_or(10_000);
+    let per_host = numbers.next().unwrap_or(10);
+    let settings = Settings {
+        ip_gap: 0,
+        idle_in_ram: 0,
+        ..Settings::default()
+    };
+    let state = MemoryState::default();
+    let mut now = 1_000_000 * SECOND;
+    let mut writes = Writes::default();
+    let mut frontier =
+        Frontier::open(settings.clone(), compile(), &state, now, &mut writes).unwrap();
+    let mut apply = |frontier: &mut Frontier, mut writes: Writes| {
+        let batch = frontier.seal(&mut writes);
+        let begun = Instant::now();
+        state.apply(writes, false).unwrap();
+        let spent = begun.elapsed();
+        frontier.applied(batch);
+        spent
+    };
+
+    // Links: batches of 50, 90 % of them of one host, as pages have them.
+    let (mut spent, mut added, mut out) = (0.0, 0_u64, Vec::new());
+    let from = [7_u8; 16];
+    for round in 0..per_host {
+        for first in (0..hosts).step_by(500) {
+            let texts: Vec<(String, String, u64)> = (first..hosts.min(first + 500))
+                .map(|host| {
+                    let name = format!("host-{host}.example");
+                    let url = format!("https://{name}/a/path/of/usual/length/page-{round}.html");
+                    (url, name, key(host))
+                })
+                .collect();
+            let items: Vec<Fresh<'_>> = texts
+                .iter()
+                .map(|(url, name, key)| Fresh {
+                    from: &from,
+                    depth: 3,
+                    ..Fresh::new(url, name, *key)
+                })
+                .collect();
+            let begun = Instant::now();
+            out.clear();
+            frontier
+                .add(now, &items, &state, &mut writes, &mut out)
+                .unwrap();
+            spent += begun.elapsed().as_secs_f64();
+            added += items.len() as u64;
+            if writes.list.len() > 10_000 {
+                let begun = Instant::now();
+                let store = apply(&mut frontier, std::mem::take(&mut writes));
+                spent += (begun.elapsed() - store).as_secs_f64();
+            }
+        }
+    }
+    apply(&mut frontier, std::mem::take(&mut writes));
+    println!(
+        "{hosts} hosts, {added} URLs: add {:.2} us per link",
+        spent * 1e6 / added as f64
+    );
+
+    // What the frontier itself holds: the growth when it is opened anew over the same store.
+    let counters = frontier.counters();
+    println!(
+        "heads in RAM: {} URLs, {} bytes",
+        counters.heads, counters.head_bytes
+    );
+    drop(frontier);
+    let before = rss();
+    let begun = Instant::now();
+    let mut frontier = Frontier::open(settings, compile(), &state, now, &mut writes).unwrap();
+    println!(
+        "open: {:.2} us and {} bytes of RAM per host (no heads)",
+        begun.elapsed().as_secs_f64() * 1e6 / hosts as f64,
+        rss().saturating_sub(before) / hosts
+    );
+    let (mut queue, mut records) = ((0, 0), (0, 0));
+    for (space, sum) in [(Space::Queue, &mut queue), (Space::Hosts, &mut records)] {
+        let mut visit = |key: &[u8], value: &[u8]| {
+            *sum = (sum.0 + 1, sum.1 + key.len() + value.len());
+            true
+        };
+        state.scan(space, &[], &[], &mut visit).unwrap();
+    }
+    println!(
+        "store: {} bytes per queued URL, {} per host",
+        queue.1 / queue.0.max(1),
+        records.1 / records.0.max(1)
+    );
+
+    // Visits.
+    let (mut visits, mut refusals) = (Vec::new(), Vec::new());
+    let (mut spent, mut done) = (0.0, 0_u64);
+    while done < hosts.max(200_000).min(hosts * per_host) {
+        now += SECOND / 10;
+        let begun = Instant::now();
+        visits.clear();
+        frontier
+            .take(now, 1_000, &state, &mut writes, &mut visits, &mut refusals)
+            .unwrap();
+        for visit in &visits {
+            let mut report = Report::new(Outcome::Fetched, now, now);
+            report.response_us = Some(1_000);
+            report.bytes = 20_000;
+            report.robots = (visit.purpose == Purpose::Robots).then_some(RobotsAnswer::AllowAll);
+            frontier.finish(now, visit.lease, &report, &mut writes);
+        }
+        let batch = std::mem::take(&mut writes);
+        let store = apply(&mut frontier, batch);
+        spent += (begun.elapsed() - store).as_secs_f64();
+        done += visits.len() as u64;
+    }
+    println!(
+        "{done} visits: take + finish + seal {:.2} us per visit; heads {} URLs, {} bytes; repairs {}",
+        spent * 1e6 / done as f64,
+        frontier.counters().heads,
+        frontier.counters().head_bytes,
+        frontier.counters().repairs
+    );
+}

@@ -1,0 +1,318 @@
+//! Reports come in: what an outcome means for the URL and for its host.
+
+use std::sync::Arc;
+
+use super::host::{RobotsKind, RobotsState, seconds};
+use super::queued::{Place, Queued};
+use super::settings::{Blame, Policy, grow};
+use super::take::Lease;
+use super::{Frontier, Micros, Purpose, Report, RobotsAnswer, Verdict, rules};
+use crate::outcome::Outcome;
+use crate::state::{Space, Writes};
+
+impl Frontier {
+    /// Ends a lease. If the report says that the visit never began (`Deferred`), nobody pays for
+    /// it; in every other case the host's and the address's gaps count from its end.
+    pub fn finish(
+        &mut self,
+        now: Micros,
+        lease: u64,
+        report: &Report,
+        writes: &mut Writes,
+    ) -> Verdict {
+        let time = self.tick(now);
+        let Some(of) = self.leases.remove(&lease) else {
+            return Verdict::UnknownLease;
+        };
+        self.page_leases -= u64::from(of.purpose == Purpose::Page);
+        // A report from the future or from before the lease is believed up to the lease's bounds.
+        let ended = self.clock.inside(report.ended).clamp(of.started, time);
+        let visited = report.outcome != Outcome::Deferred;
+        let left = self.ips.leave(lease, visited.then_some(ended));
+        let slot = of.slot;
+        if let Some(host) = self.host_mut(slot) {
+            host.leases = host.leases.saturating_sub(1);
+            host.robots_out &= of.purpose != Purpose::Robots;
+            let record = &mut host.record;
+            record.ip = report.ip.or(record.ip);
+            if visited {
+                record.last_end = record.last_end.max(ended);
+                record.bytes = record.bytes.saturating_add(report.bytes);
+                self.counters.bytes = self.counters.bytes.saturating_add(report.bytes);
+            }
+        }
+        let verdict = if visited {
+            self.heard(slot, report);
+            match of.purpose {
+                Purpose::Robots => self.settle_robots(time, ended, &of, report, writes),
+                Purpose::Page | Purpose::Sitemap => self.settle(ended, &of, report, writes),
+            }
+        } else {
+            self.defer(time, &of, report)
+        };
+        if self.counters.head_bytes > self.settings.heads_in_ram {
+            self.drop_head(slot);
+        }
+        self.changed(slot);
+        self.schedule(slot);
+        for (ip, _) in left {
+            self.wake_line(ip, time);
+        }
+        verdict
+    }
+
+    /// The visit never began: all is as before, but for a wait that was asked for.
+    fn defer(&mut self, time: Micros, of: &Lease, report: &Report) -> Verdict {
+        if let Some(host) = self.host_mut(of.slot) {
+            let before = if host.leases == 0 {
+                of.due_before
+            } else {
+                host.record.next_due
+            };
+            let wait = time.saturating_add(report.wait_us.unwrap_or(0));
+            host.record.next_due = before.max(wait);
+        }
+        self.back(of, Arc::clone(&of.record));
+        self.returned(of.slot)
+    }
+
+    fn returned(&self, slot: u32) -> Verdict {
+        let due = self.host(slot).map_or(0, |host| host.due(&self.settings));
+        Verdict::Returned {
+            until: self.clock.outside(due),
+        }
+    }
+
+    fn back(&mut self, of: &Lease, record: Arc<[u8]>) {
+        let ended = self
+            .host(of.slot)
+            .is_some_and(|host| host.record.given_up.is_some());
+        if ended {
+            self.list_ending(of.slot);
+        }
+        self.put_back(of.slot, of.at, record);
+    }
+
+    /// Puts a changed record back in its place, in the store too.
+    fn back_changed(&mut self, of: &Lease, queued: &Queued<'_>, writes: &mut Writes) {
+        let record = queued.encode();
+        if let Some(host) = self.host(of.slot) {
+            let key = Place::ready(of.at).key(host.key);
+            writes.put(Space::Queue, key, record.as_slice());
+        }
+        self.back(of, Arc::from(record));
+    }
+
+    /// What a visit tells of its host, whatever the URL.
+    fn heard(&mut self, slot: u32, report: &Report) {
+        let blame = self.settings.policy(report.outcome).blame;
+        if let Some(host) = self.host_mut(slot) {
+            let record = &mut host.record;
+            if let Some(took) = report.response_us {
+                record.response_ms = took.div_ceil(1_000).try_into().unwrap_or(u32::MAX);
+                if !matches!(blame, Blame::Host | Blame::Node) {
+                    record.failures = 0;
+                    record.set_asides = 0;
+                }
+            }
+            if blame != Blame::Nobody {
+                record.errors = record.errors.saturating_add(1);
+            }
+        }
+    }
+
+    /// A page's or sitemap's outcome, or a robots visit that the server did not answer.
+    fn settle(
+        &mut self,
+        ended: Micros,
+        of: &Lease,
+        report: &Report,
+        writes: &mut Writes,
+    ) -> Verdict {
+        let outcome = report.outcome;
+        let policy = self.settings.policy(outcome);
+        let host_verdict = self.blame_host(ended, of.slot, report, policy);
+        let Some(mut queued) = Queued::decode(&of.record) else {
+            // It was read when it was leased, so this cannot be; if it is, the store keeps it.
+            return Verdict::Returned { until: 0 };
+        };
+        if policy.free && queued.free < self.settings.free_tries {
+            queued.free += 1;
+            self.back_changed(of, &queued, writes);
+            return host_verdict.unwrap_or_else(|| self.returned(of.slot));
+        }
+        queued.tries = queued.tries.saturating_add(1);
+        if queued.tries >= policy.tries {
+            if of.purpose == Purpose::Page && is_page(outcome) {
+                if let Some(host) = self.host_mut(of.slot) {
+                    host.record.pages = host.record.pages.saturating_add(1);
+                }
+                self.counters.pages += 1;
+            }
+            self.unqueue(of.slot, Place::ready(of.at), writes);
+            return match host_verdict {
+                Some(verdict @ Verdict::HostGivenUp(_)) => verdict,
+                _ => Verdict::Done,
+            };
+        }
+        let wait = policy.grown(u32::from(queued.tries) - 1);
+        let until = ended.saturating_add(wait);
+        if let Some(key) = self.host(of.slot).map(|host| host.key) {
+            self.dequeue(key, Place::ready(of.at), writes);
+        }
+        self.enqueue_waiting(of.slot, until, queued.encode(), writes);
+        host_verdict.unwrap_or(Verdict::RetryAt(self.clock.outside(until)))
+    }
+
+    /// Makes the host wait if it is to blame or asked for it; set aside or given up if it goes on.
+    fn blame_host(
+        &mut self,
+        ended: Micros,
+        slot: u32,
+        report: &Report,
+        policy: Policy,
+    ) -> Option<Verdict> {
+        let settings = &self.settings;
+        let asked = report
+            .wait_us
+            .map_or(0, |wait| wait.min(settings.longest_retry_after));
+        let (most, asides) = (settings.set_aside_after.max(1), settings.set_asides);
+        let (aside, growth) = (settings.set_aside, settings.set_aside_growth);
+        let (longest, given_up_for) = (settings.longest_retry_after, settings.given_up_for);
+        let host = self.host_mut(slot)?;
+        let record = &mut host.record;
+        let mut until = ended.saturating_add(asked);
+        let mut verdict = None;
+        match policy.blame {
+            Blame::Host => {
+                record.failures = record.failures.saturating_add(1);
+                let before = u32::from(record.failures) - 1;
+                until = until.max(ended.saturating_add(policy.grown(before)));
+                if record.failures >= most {
+                    record.set_asides = record.set_asides.saturating_add(1);
+                    record.aside = true;
+                    let before = u32::from(record.set_asides) - 1;
+                    let wait = grow(aside, growth, before, longest.max(aside));
+                    until = until.max(ended.saturating_add(wait));
+                    if record.set_asides > asides {
+                        record.given_up = Some(report.outcome);
+                        until = until.max(ended.saturating_add(given_up_for));
+                    }
+                }
+            }
+            Blame::Node => until = until.max(ended.saturating_add(policy.wait)),
+            Blame::Url | Blame::Nobody => {}
+        }
+        record.next_due = record.next_due.max(until);
+        if let Some(outcome) = record.given_up {
+            verdict = Some(Verdict::HostGivenUp(outcome));
+        } else if record.aside {
+            let until = record.next_due;
+            verdict = Some(Verdict::HostSetAside {
+                until: self.clock.outside(until),
+            });
+        }
+        if matches!(verdict, Some(Verdict::HostGivenUp(_))) {
+            self.list_ending(slot);
+        }
+        verdict
+    }
+
+    fn settle_robots(
+        &mut self,
+        time: Micros,
+        ended: Micros,
+        of: &Lease,
+        report: &Report,
+        writes: &mut Writes,
+    ) -> Verdict {
+        let Some(answer) = answer(report) else {
+            // Nobody answered. The URL that waited for the rules pays as if it had been tried:
+            // else one dead name would keep a crawl from ending.
+            return self.settle(ended, of, report, writes);
+        };
+        let Some(host) = self.host(of.slot) else {
+            return Verdict::UnknownLease;
+        };
+        let (key, scheme) = (host.key, usize::from(of.https));
+        let before = host.record.robots[scheme];
+        let mut delay_ms = 0;
+        let fresh = seconds(time.saturating_add(self.settings.robots_fresh));
+        let mut state = RobotsState {
+            kind: RobotsKind::AllowAll,
+            until: fresh,
+            since: 0,
+            tries: 0,
+        };
+        let mut due = 0;
+        match &answer {
+            RobotsAnswer::Rules(body) => {
+                let body = &body[..body.len().min(self.settings.robots_bytes)];
+                let room = self.settings.rules_in_ram;
+                let delay = self.rules.hold(key, of.https, fresh, body, room);
+                delay_ms = delay.div_ceil(1_000).try_into().unwrap_or(u32::MAX);
+                state.kind = RobotsKind::Rules;
+                let value = rules::value(fresh, body);
+                writes.put(Space::Robots, rules::key(key, of.https), value);
+            }
+            RobotsAnswer::AllowAll => {
+                self.rules.forget(key, of.https);
+                writes.remove(Space::Robots, rules::key(key, of.https));
+            }
+            RobotsAnswer::Unreachable => {
+                let again = before.kind == RobotsKind::Unreachable;
+                let tries = if again { before.tries } else { 0 };
+                let settings = &self.settings;
+                let longest = settings.robots_fresh.max(settings.robots_wait);
+                let wait = grow(settings.robots_wait, 2.0, u32::from(tries), longest);
+                let asked = report.wait_us.unwrap_or(0);
+                due = ended.saturating_add(asked.min(settings.longest_retry_after));
+                state = RobotsState {
+                    kind: RobotsKind::Unreachable,
+                    until: seconds(due.max(ended.saturating_add(wait))),
+                    since: if again { before.since } else { seconds(ended) },
+                    tries: tries.saturating_add(1),
+                };
+            }
+        }
+        let known = answer != RobotsAnswer::Unreachable;
+        if let Some(host) = self.host_mut(of.slot) {
+            let record = &mut host.record;
+            record.robots[scheme] = state;
+            record.next_due = record.next_due.max(due);
+            if known {
+                record.crawl_delay_ms[scheme] = delay_ms;
+                record.failures = 0;
+                record.set_asides = 0;
+            }
+        }
+        self.back(of, Arc::clone(&of.record));
+        if known {
+            Verdict::RobotsKnown
+        } else {
+            Verdict::Returned {
+                until: self.clock.outside(state.until_us()),
+            }
+        }
+    }
+}
+
+/// What a robots visit means where the fetcher did not say; `None`: the server did not answer.
+fn answer(report: &Report) -> Option<RobotsAnswer> {
+    if report.robots.is_some() {
+        return report.robots.clone();
+    }
+    match report.outcome {
+        Outcome::Gone | Outcome::Refused => Some(RobotsAnswer::AllowAll),
+        _ if report.response_us.is_some() => Some(RobotsAnswer::Unreachable),
+        _ => None,
+    }
+}
+
+/// Whether an outcome counts as a page.
+fn is_page(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Fetched | Outcome::NotModified | Outcome::Truncated | Outcome::Duplicate
+    )
+}

@@ -1,0 +1,64 @@
+//! The gate before a page: robots rules (RFC 9309), and what their absence means.
+
+use super::host::RobotsKind;
+use super::queued::Queued;
+use super::{Frontier, Micros};
+use crate::outcome::Outcome;
+use crate::state::{Reads, StateError};
+
+/// What the gate says to a URL at the host's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    Go,
+    /// The rules must be fetched first.
+    Fetch,
+    Refuse(Outcome),
+    /// The rules cannot be had; not before this frontier time.
+    Wait(Micros),
+}
+
+impl Frontier {
+    pub(super) fn gate(
+        &mut self,
+        slot: u32,
+        queued: &Queued<'_>,
+        time: Micros,
+        reads: &dyn Reads,
+    ) -> Result<Gate, StateError> {
+        let Some(host) = self.host(slot) else {
+            return Ok(Gate::Fetch);
+        };
+        let https = queued.https();
+        let (key, robots) = (host.key, host.record.robots[usize::from(https)]);
+        if robots.kind == RobotsKind::Unknown || time >= robots.until_us() {
+            return Ok(Gate::Fetch);
+        }
+        let settings = &self.settings;
+        match robots.kind {
+            RobotsKind::Unknown => Ok(Gate::Fetch),
+            RobotsKind::AllowAll => Ok(Gate::Go),
+            RobotsKind::Rules => {
+                let room = settings.rules_in_ram;
+                let allows =
+                    self.rules
+                        .allows(reads, key, https, robots.until, queued.path(), room)?;
+                Ok(match allows {
+                    Some(true) => Gate::Go,
+                    Some(false) => Gate::Refuse(Outcome::RobotsRefused),
+                    // Not in the store, or of another fetch: fetch rather than guess.
+                    None => Gate::Fetch,
+                })
+            }
+            RobotsKind::Unreachable => {
+                let lasted = time.saturating_sub(robots.since_us());
+                Ok(match settings.robots_allow_after {
+                    Some(after) if lasted >= after => Gate::Go,
+                    _ if lasted >= settings.robots_give_up => {
+                        Gate::Refuse(Outcome::RobotsUnreachable)
+                    }
+                    _ => Gate::Wait(robots.until_us()),
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! A host: what is kept of it on disk, and what the frontier adds to that in memory.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+use super::Micros;
+use super::bytes::{Reader, put_bytes, put_number};
+use super::settings::{SECOND, Settings};
+use crate::outcome::Outcome;
+
+const VERSION: u8 = 1;
+
+/// What is known of the robots rules of one scheme of a host. Times in whole seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RobotsState {
+    pub kind: RobotsKind,
+    /// Rules: fresh until. Unreachable: the next try.
+    pub until: u32,
+    /// Unreachable: since when, and how often tried.
+    pub since: u32,
+    pub tries: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RobotsKind {
+    #[default]
+    Unknown,
+    Rules,
+    AllowAll,
+    Unreachable,
+}
+
+impl RobotsKind {
+    const ALL: [RobotsKind; 4] = [
+        RobotsKind::Unknown,
+        RobotsKind::Rules,
+        RobotsKind::AllowAll,
+        RobotsKind::Unreachable,
+    ];
+
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RobotsKind::Unknown => "unknown",
+            RobotsKind::Rules => "rules",
+            RobotsKind::AllowAll => "allow_all",
+            RobotsKind::Unreachable => "unreachable",
+        }
+    }
+}
+
+impl RobotsState {
+    pub(super) fn until_us(self) -> Micros {
+        u64::from(self.until) * SECOND
+    }
+
+    pub(super) fn since_us(self) -> Micros {
+        u64::from(self.since) * SECOND
+    }
+}
+
+/// Seconds that hold a time, rounded up so that nothing is due early.
+pub(super) fn seconds(time: Micros) -> u32 {
+    time.div_ceil(SECOND).try_into().unwrap_or(u32::MAX)
+}
+
+/// What is kept of a host. Times are frontier time in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostRecord {
+    pub name: Box<str>,
+    /// No visit before; for a host set aside or given up, until when.
+    pub next_due: Micros,
+    pub last_end: Micros,
+    /// The sequence number of the next queued URL.
+    pub seq: u64,
+    /// URLs queued, waiting and leased ones among them.
+    pub queued: u32,
+    /// URLs that wait for a time, and the first such time.
+    pub waiting: u32,
+    pub waiting_first: Micros,
+    pub pages: u32,
+    pub errors: u32,
+    pub bytes: u64,
+    /// Crawl-delay of http and of https, in milliseconds.
+    pub crawl_delay_ms: [u32; 2],
+    pub response_ms: u32,
+    pub ip: Option<IpAddr>,
+    pub robots: [RobotsState; 2],
+    /// Failures in a row.
+    pub failures: u16,
+    pub set_asides: u8,
+    pub blocked: bool,
+    pub aside: bool,
+    /// URLs of these schemes were queued (http, https).
+    pub schemes: [bool; 2],
+    /// Given up, with this outcome for its URLs.
+    pub given_up: Option<Outcome>,
+}
+
+impl HostRecord {
+    /// The least time between two visits.
+    #[must_use]
+    pub fn gap(&self, key: u64, settings: &Settings) -> Micros {
+        let setting = if settings.gaps.is_empty() {
+            settings.gap
+        } else {
+            settings.gaps.get(&key).copied().unwrap_or(settings.gap)
+        };
+        let [http, https] = self.crawl_delay_ms;
+        let response =
+            f64::from(self.response_ms) * 1_000.0 * f64::from(settings.response_factor.max(0.0));
+        setting
+            .max(u64::from(http.max(https)) * 1_000)
+            .max(response as Micros)
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(96);
+        out.push(VERSION);
+        let bits = [
+            self.blocked,
+            self.aside,
+            self.schemes[0],
+            self.schemes[1],
+            self.given_up.is_some(),
+            self.waiting > 0,
+        ];
+        out.push(
+            bits.iter()
+                .enumerate()
+                .fold(0, |flags, (bit, &set)| flags | u8::from(set) << bit),
+        );
+        put_bytes(&mut out, self.name.as_bytes());
+        for number in [
+            self.next_due,
+            self.last_end,
+            self.seq,
+            u64::from(self.queued),
+            u64::from(self.pages),
+            u64::from(self.errors),
+            self.bytes,
+            u64::from(self.crawl_delay_ms[0]),
+            u64::from(self.crawl_delay_ms[1]),
+            u64::from(self.response_ms),
+            u64::from(self.failures),
+            u64::from(self.set_asides),
+        ] {
+            put_number(&mut out, number);
+        }
+        if self.waiting > 0 {
+            put_number(&mut out, u64::from(self.waiting));
+            put_number(&mut out, self.waiting_first);
+        }
+        match self.ip {
+            None => put_bytes(&mut out, &[]),
+            Some(IpAddr::V4(ip)) => put_bytes(&mut out, &ip.octets()),
+            Some(IpAddr::V6(ip)) => put_bytes(&mut out, &ip.octets()),
+        }
+        for robots in self.robots {
+            out.push(robots.kind as u8);
+            if robots.kind != RobotsKind::Unknown {
+                put_number(&mut out, u64::from(robots.until));
+                put_number(&mut out, u64::from(robots.since));
+                out.push(robots.tries);
+            }
+        }
+        if let Some(outcome) = self.given_up {
+            out.push(outcome as u8);
+        }
+        out
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Option<HostRecord> {
+        let mut reader = Reader::new(bytes);
+        if reader.byte()? != VERSION {
+            return None;
+        }
+        let flags = reader.byte()?;
+        let bit = |at: u8| flags & (1 << at) != 0;
+        let name = std::str::from_utf8(reader.bytes()?).ok()?.into();
+        let mut record = HostRecord {
+            name,
+            next_due: reader.number()?,
+            last_end: reader.number()?,
+            seq: reader.number()?,
+            queued: reader.small()?,
+            pages: reader.small()?,
+            errors: reader.small()?,
+            bytes: reader.number()?,
+            crawl_delay_ms: [reader.small()?, reader.small()?],
+            response_ms: reader.small()?,
+            failures: reader.small()?,
+            set_asides: reader.small()?,
+            blocked: bit(0),
+            aside: bit(1),
+            schemes: [bit(2), bit(3)],
+            waiting_first: Micros::MAX,
+            ..HostRecord::default()
+        };
+        if bit(5) {
+            record.waiting = reader.small()?;
+            record.waiting_first = reader.number()?;
+        }
+        let ip = reader.bytes()?;
+        record.ip = match ip.len() {
+            0 => None,
+            4 => Some(Ipv4Addr::from(<[u8; 4]>::try_from(ip).ok()?).into()),
+            _ => Some(Ipv6Addr::from(<[u8; 16]>::try_from(ip).ok()?).into()),
+        };
+        for robots in &mut record.robots {
+            robots.kind = *RobotsKind::ALL.get(usize::from(reader.byte()?))?;
+            if robots.kind != RobotsKind::Unknown {
+                robots.until = reader.small()?;
+                robots.since = reader.small()?;
+                robots.tries = reader.byte()?;
+            }
+        }
+        if bit(4) {
+            record.given_up = Some(*Outcome::ALL.get(usize::from(reader.byte()?))?);
+        }
+        Some(record)
+    }
+}
+
+/// A queued URL in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// The packed place.
+    pub at: u64,
+    pub record: Arc<[u8]>,
+}
+
+impl Head {
+    pub fn cost(&self) -> u64 {
+        // The entry, the reference counts beside the record, and the record.
+        40 + self.record.len() as u64
+    }
+}
+
+/// What a host is doing; each host counts for one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing queued.
+    #[default]
+    Idle,
+    /// A lease is out.
+    Active,
+    Waiting,
+    SetAside,
+    Blocked,
+}
+
+impl Standing {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Standing::Idle => "idle",
+            Standing::Active => "active",
+            Standing::Waiting => "waiting",
+            Standing::SetAside => "set_aside",
+            Standing::Blocked => "blocked",
+        }
+    }
+}
+
+/// A host in memory.
+///
+/// `head` holds *all* ready URLs below `resume`, leased ones apart; all others are in the store.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub key: u64,
+    pub record: HostRecord,
+    pub head: Vec<Head>,
+    /// A packed place; `u64::MAX`: nothing ready is outside the head.
+    pub resume: u64,
+    /// The time of its valid entry in the timetable; `MAX`: none.
+    pub scheduled: Micros,
+    pub leases: u8,
+    /// A lease is out that fetches robots rules.
+    pub robots_out: bool,
+    /// Stands in the line of an address.
+    pub in_line: bool,
+    /// To be written with the next batch.
+    pub dirty: bool,
+    /// Is in the list of idle hosts.
+    pub idle_listed: bool,
+    /// Is in the list of hosts given up.
+    pub ending: bool,
+    /// What the counters hold of it.
+    pub counted: (Standing, u32),
+}
+
+impl Host {
+    pub fn new(key: u64, record: HostRecord) -> Host {
+        Host {
+            key,
+            resume: if record.queued == 0 { u64::MAX } else { 0 },
+            record,
+            head: Vec::new(),
+            scheduled: Micros::MAX,
+            leases: 0,
+            robots_out: false,
+            in_line: false,
+            dirty: false,
+            idle_listed: false,
+            ending: false,
+            counted: (Standing::Idle, 0),
+        }
+    }
+
+    pub fn standing(&self) -> Standing {
+        if self.leases > 0 {
+            Standing::Active
+        } else if self.record.queued == 0 {
+            Standing::Idle
+        } else if self.record.blocked {
+            Standing::Blocked
+        } else if self.record.aside {
+            Standing::SetAside
+        } else {
+            Standing::Waiting
+        }
+    }
+
+    /// URLs that could be visited now were it the host's turn. Every lease holds one.
+    pub fn ready(&self) -> u32 {
+        self.record
+            .queued
+            .saturating_sub(self.record.waiting)
+            .saturating_sub(u32::from(self.leases))
+    }
+
+    /// The best band known in memory.
+    pub fn band(&self) -> u8 {
+        (self.head.first().map_or(self.resume, |head| head.at) >> 56) as u8
+    }
+
+    /// When the next visit may start, by the settings of this moment.
+    pub fn due(&self, settings: &Settings) -> Micros {
+        let record = &self.record;
+        record.next_due.max(
+            record
+                .last_end
+                .saturating_add(record.gap(self.key, settings)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_record_reads_back(
+            name in "[a-z.]{0,30}", times: [u64; 3], counts: [u32; 8], small: [u8; 4],
+            ip: Option<IpAddr>, bits: [bool; 4], outcome in proptest::option::of(0..Outcome::ALL.len()),
+        ) {
+            let record = HostRecord {
+                name: name.into(), next_due: times[0], last_end: times[1], seq: times[2],
+                queued: counts[0], waiting: 0, waiting_first: Micros::MAX, pages: counts[1],
+                errors: counts[2], bytes: times[0], crawl_delay_ms: [counts[3], counts[4]],
+                response_ms: counts[5], ip, failures: u16::from(small[0]), set_asides: small[1],
+                robots: [RobotsState::default(), RobotsState {
+                    kind: RobotsKind::ALL[usize::from(small[2] % 3) + 1], until: counts[6],
+                    since: counts[7], tries: small[3],
+                }],
+                blocked: bits[0], aside: bits[1], schemes: [bits[2], bits[3]],
+                given_up: outcome.map(|at| Outcome::ALL[at]),
+            };
+            prop_assert_eq!(HostRecord::decode(&record.encode()), Some(record.clone()));
+            let waits = HostRecord { waiting: 3, waiting_first: times[1], ..record };
+            prop_assert_eq!(HostRecord::decode(&waits.encode()), Some(waits));
+        }
+
+        #[test]
+        fn damaged_records_do_not_panic(bytes: Vec<u8>) {
+            let _ = HostRecord::decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn the_gap_is_the_largest_of_three() {
+        let mut settings = Settings::default();
+        let mut record = HostRecord::default();
+        assert_eq!(record.gap(1, &settings), SECOND);
+        record.response_ms = 3_000;
+        settings.response_factor = 2.0;
+        assert_eq!(record.gap(1, &settings), 6 * SECOND);
+        record.crawl_delay_ms = [0, 10_000];
+        assert_eq!(record.gap(1, &settings), 10 * SECOND);
+        settings.gaps.insert(1, 60 * SECOND);
+        assert_eq!(record.gap(1, &settings), 60 * SECOND);
+    }
+}

@@ -1,0 +1,222 @@
+//! The frontier's settings: all may change while the crawl runs.
+
+use std::collections::HashMap;
+
+use super::Micros;
+use crate::outcome::Outcome;
+
+pub const SECOND: Micros = 1_000_000;
+pub const HOUR: Micros = 3_600 * SECOND;
+pub const DAY: Micros = 24 * HOUR;
+
+/// Who is to blame for an outcome, and so who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    Url,
+    Host,
+    Node,
+    Nobody,
+}
+
+/// What happens next after an outcome.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    pub blame: Blame,
+    /// The first wait; further ones grow by `growth` each time, up to `longest`.
+    pub wait: Micros,
+    pub growth: f32,
+    pub longest: Micros,
+    /// The URL is finished after so many tries; 1: at once.
+    pub tries: u8,
+    /// Costs the URL no try, up to `Settings::free_tries`.
+    pub free: bool,
+}
+
+impl Policy {
+    /// The outcome is final.
+    pub const FINAL: Policy = Policy {
+        blame: Blame::Nobody,
+        wait: 0,
+        growth: 1.0,
+        longest: 0,
+        tries: 1,
+        free: false,
+    };
+
+    const fn again(blame: Blame, wait: Micros, tries: u8) -> Policy {
+        Policy {
+            blame,
+            wait,
+            growth: 4.0,
+            longest: DAY,
+            tries,
+            free: false,
+        }
+    }
+
+    /// The wait after `before` earlier ones.
+    #[must_use]
+    pub fn grown(&self, before: u32) -> Micros {
+        grow(self.wait, self.growth, before, self.longest)
+    }
+
+    /// The policy used where the caller gives none.
+    #[must_use]
+    pub const fn default_for(outcome: Outcome) -> Policy {
+        match outcome {
+            Outcome::ServerFailed | Outcome::TimedOut | Outcome::Disconnected => {
+                Policy::again(Blame::Host, 10 * SECOND, 3)
+            }
+            Outcome::ConnectFailed | Outcome::TlsFailed | Outcome::DnsNotFound => {
+                Policy::again(Blame::Host, 30 * SECOND, 2)
+            }
+            Outcome::ProtocolBroken | Outcome::EncodingBroken => {
+                Policy::again(Blame::Url, 60 * SECOND, 2)
+            }
+            Outcome::Throttled => Policy {
+                free: true,
+                ..Policy::again(Blame::Host, 30 * SECOND, 3)
+            },
+            Outcome::DnsFailed => Policy {
+                free: true,
+                ..Policy::again(Blame::Node, 30 * SECOND, 3)
+            },
+            _ => Policy::FINAL,
+        }
+    }
+}
+
+/// `first × growth^before`, at most `longest`.
+pub(super) fn grow(first: Micros, growth: f32, before: u32, longest: Micros) -> Micros {
+    let factor = f64::from(growth.max(1.0)).powi(before.min(64) as i32);
+    ((first as f64 * factor).min(longest as f64)) as Micros
+}
+
+/// Limits of a crawl; `None`: no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub depth: Option<u16>,
+    pub depth_dynamic: Option<u16>,
+    pub pages: Option<u64>,
+    pub pages_per_host: Option<u32>,
+    pub bytes_per_host: Option<u64>,
+    pub queued_per_host: Option<u32>,
+}
+
+/// All settings of the frontier.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The least time from the end of a visit to a host to the start of the next.
+    pub gap: Micros,
+    /// Another gap for some hosts.
+    pub gaps: HashMap<u64, Micros>,
+    /// The gap is at least this many times the last response time.
+    pub response_factor: f32,
+    /// The least time between visits to an address.
+    pub ip_gap: Micros,
+    /// Visits at a time.
+    pub per_host: u8,
+    pub per_ip: u8,
+    pub limits: Limits,
+    /// By the number of the outcome.
+    pub policies: [Policy; Outcome::ALL.len()],
+    /// So many visits that cost no try, before they do.
+    pub free_tries: u8,
+    /// `Retry-After` is believed up to here.
+    pub longest_retry_after: Micros,
+    /// A host is set aside after so many failures in a row …
+    pub set_aside_after: u16,
+    /// … for this long, growing by `set_aside_growth` each time …
+    pub set_aside: Micros,
+    pub set_aside_growth: f32,
+    /// … and given up when it failed after so many times.
+    pub set_asides: u8,
+    /// URLs of a host given up are refused for this long.
+    pub given_up_for: Micros,
+    /// Robots rules are fetched again after this.
+    pub robots_fresh: Micros,
+    /// First wait where robots rules cannot be had; doubles up to `robots_fresh`.
+    pub robots_wait: Micros,
+    /// URLs are refused when robots rules could not be had for this long.
+    pub robots_give_up: Micros,
+    /// All is allowed when robots rules could not be had for this long; `None`: never.
+    pub robots_allow_after: Option<Micros>,
+    /// A robots file is kept up to so many bytes.
+    pub robots_bytes: usize,
+    /// Compiled rules in memory, by the bytes of their files.
+    pub rules_in_ram: usize,
+    /// Queued URLs of one host in memory.
+    pub head: usize,
+    /// Queued URLs of all hosts in memory, in bytes.
+    pub heads_in_ram: u64,
+    /// Hosts without queued URLs that stay in memory.
+    pub idle_in_ram: usize,
+    /// URLs that one call of `take` may refuse.
+    pub slice: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            gap: SECOND,
+            gaps: HashMap::new(),
+            response_factor: 1.0,
+            ip_gap: SECOND / 2,
+            per_host: 1,
+            per_ip: 1,
+            limits: Limits::default(),
+            policies: std::array::from_fn(|number| Policy::default_for(Outcome::ALL[number])),
+            free_tries: 10,
+            longest_retry_after: DAY,
+            set_aside_after: 5,
+            set_aside: HOUR,
+            set_aside_growth: 4.0,
+            set_asides: 3,
+            given_up_for: 30 * DAY,
+            robots_fresh: DAY,
+            robots_wait: 60 * SECOND,
+            robots_give_up: DAY,
+            robots_allow_after: None,
+            robots_bytes: 512 << 10,
+            rules_in_ram: 32 << 20,
+            head: 8,
+            heads_in_ram: 64 << 20,
+            idle_in_ram: 100_000,
+            slice: 256,
+        }
+    }
+}
+
+impl Settings {
+    /// What happens next after an outcome.
+    #[must_use]
+    pub fn policy(&self, outcome: Outcome) -> Policy {
+        self.policies[outcome as usize]
+    }
+
+    /// Sets what happens next after an outcome.
+    pub fn set_policy(&mut self, outcome: Outcome, policy: Policy) {
+        self.policies[outcome as usize] = policy;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_their_end() {
+        let policy = Policy::default_for(Outcome::TimedOut);
+        assert_eq!(policy.grown(0), 10 * SECOND);
+        assert_eq!(policy.grown(1), 40 * SECOND);
+        assert_eq!(policy.grown(1_000), DAY);
+    }
+
+    #[test]
+    fn a_policy_can_be_set() {
+        let mut settings = Settings::default();
+        settings.set_policy(Outcome::TimedOut, Policy::FINAL);
+        assert_eq!(settings.policy(Outcome::TimedOut), Policy::FINAL);
+        assert_eq!(settings.policy(Outcome::Deferred), Policy::FINAL);
+    }
+}

@@ -1,0 +1,288 @@
+//! Live changes, questions, and hand-over of key ranges.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use super::host::{Host, HostRecord, Standing};
+use super::{Counters, Frontier, Micros, Settings, damaged};
+use crate::outcome::Outcome;
+use crate::state::{Reads, Space, StateError};
+
+/// What is known of a host. Times are of the caller's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostView {
+    pub host_key: u64,
+    pub standing: Standing,
+    /// When the next visit may start.
+    pub due: Micros,
+    pub gap: Micros,
+    pub leases: u8,
+    /// Waits in the line of this address.
+    pub in_line: Option<IpAddr>,
+    pub record: HostRecord,
+}
+
+impl Frontier {
+    /// Changes the settings. A longer gap holds at once, a shorter one after the next visit.
+    pub fn set_settings(&mut self, settings: Settings) {
+        let per_ip = settings.per_ip.max(settings.per_host).max(1);
+        self.ips.configure(settings.ip_gap, per_ip);
+        let more = settings.per_host > self.settings.per_host;
+        self.settings = settings;
+        if more {
+            for slot in 0..self.hosts.len() {
+                self.schedule(slot as u32);
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Stops visits to a host (a lease under way ends as usual); its URLs stay queued. False: the
+    /// host is not known.
+    pub fn block(&mut self, key: u64, reads: &dyn Reads) -> Result<bool, StateError> {
+        self.change(key, reads, |record| record.blocked = true)
+    }
+
+    /// Lets a blocked host have turns again.
+    pub fn unblock(&mut self, key: u64, reads: &dyn Reads) -> Result<bool, StateError> {
+        self.change(key, reads, |record| record.blocked = false)
+    }
+
+    /// No visit to a host for a while.
+    pub fn set_aside(
+        &mut self,
+        key: u64,
+        now: Micros,
+        wait: Micros,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let until = self.tick(now).saturating_add(wait);
+        self.change(key, reads, |record| {
+            record.aside = true;
+            record.next_due = record.next_due.max(until);
+        })
+    }
+
+    /// Ends all waits of a host but its gap: it gets another chance now.
+    pub fn give_chance(
+        &mut self,
+        key: u64,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let time = self.tick(now);
+        self.change(key, reads, |record| {
+            record.next_due = record.next_due.min(time);
+            record.aside = false;
+            record.failures = 0;
+            record.set_asides = 0;
+            if record.queued == 0 {
+                record.given_up = None;
+            }
+        })
+    }
+
+    /// Gives a host up: all its URLs leave the queue with this outcome, in the next calls of
+    /// `take`, and new ones are refused for `Settings::given_up_for`.
+    pub fn give_up(
+        &mut self,
+        key: u64,
+        outcome: Outcome,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let until = self.tick(now).saturating_add(self.settings.given_up_for);
+        let known = self.change(key, reads, |record| {
+            record.given_up = Some(outcome);
+            record.next_due = record.next_due.max(until);
+        })?;
+        if let Some(&slot) = self.slots.get(&key) {
+            self.list_ending(slot);
+        }
+        Ok(known)
+    }
+
+    fn change(
+        &mut self,
+        key: u64,
+        reads: &dyn Reads,
+        change: impl FnOnce(&mut HostRecord),
+    ) -> Result<bool, StateError> {
+        let Some(slot) = self.find_host(key, None, reads)? else {
+            return Ok(false);
+        };
+        if let Some(host) = self.host_mut(slot) {
+            change(&mut host.record);
+        }
+        self.changed(slot);
+        self.schedule(slot);
+        Ok(true)
+    }
+
+    /// What is known of a host.
+    pub fn explain(&self, key: u64, reads: &dyn Reads) -> Result<Option<HostView>, StateError> {
+        if let Some(host) = self.slots.get(&key).and_then(|&slot| self.host(slot)) {
+            return Ok(Some(HostView {
+                host_key: key,
+                standing: host.standing(),
+                due: self.clock.outside(host.due(&self.settings)),
+                gap: host.record.gap(key, &self.settings),
+                leases: host.leases,
+                in_line: host.record.ip.filter(|_| host.in_line),
+                record: host.record.clone(),
+            }));
+        }
+        let Some(value) = reads.get(Space::Hosts, &key.to_be_bytes())? else {
+            return Ok(None);
+        };
+        let record = HostRecord::decode(&value).ok_or_else(|| damaged("host"))?;
+        Ok(Some(self.stored_view(key, record)))
+    }
+
+    fn stored_view(&self, key: u64, record: HostRecord) -> HostView {
+        let gap = record.gap(key, &self.settings);
+        let due = record.next_due.max(record.last_end.saturating_add(gap));
+        HostView {
+            host_key: key,
+            standing: Standing::Idle,
+            due: self.clock.outside(due),
+            gap,
+            leases: 0,
+            in_line: None,
+            record,
+        }
+    }
+
+    /// Up to `max` hosts in the order of their keys, from a key on. A host met in a batch that is
+    /// not applied yet is not listed.
+    pub fn hosts(
+        &self,
+        from: u64,
+        max: usize,
+        reads: &dyn Reads,
+    ) -> Result<Vec<HostView>, StateError> {
+        let mut keys = Vec::with_capacity(max.min(1_024));
+        reads.scan(Space::Hosts, &from.to_be_bytes(), &[], &mut |key, _| {
+            keys.extend(key.try_into().ok().map(u64::from_be_bytes));
+            keys.len() < max
+        })?;
+        let mut views = Vec::with_capacity(keys.len());
+        for key in keys {
+            views.extend(self.explain(key, reads)?);
+        }
+        Ok(views)
+    }
+
+    /// Takes the hosts with keys from `first` to `last` (both included) from the store.
+    pub fn load_range(
+        &mut self,
+        first: u64,
+        last: u64,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        scan_hosts(reads, first, last, &mut |key, record| {
+            self.counters.hosts_known += 1;
+            self.counters.pages += u64::from(record.pages);
+            self.counters.bytes = self.counters.bytes.saturating_add(record.bytes);
+            if record.queued > 0 && !self.slots.contains_key(&key) {
+                self.load_host(key, record);
+            }
+        })
+    }
+
+    /// Drops the hosts with keys from `first` to `last` (both included) from memory: they belong
+    /// to another node. Every batch must be applied, and every lease there finished, before:
+    /// otherwise nothing is dropped, and the number of hosts in the way is given.
+    pub fn drop_range(
+        &mut self,
+        first: u64,
+        last: u64,
+        reads: &dyn Reads,
+    ) -> Result<usize, StateError> {
+        let range = first..=last;
+        let mine = |host: &&Host| range.contains(&host.key);
+        let open = |host: &&Host| host.leases > 0 || host.dirty;
+        let in_the_way = self.hosts.iter().flatten().filter(mine).filter(open);
+        let in_the_way = in_the_way.count();
+        if in_the_way > 0 {
+            return Ok(in_the_way);
+        }
+        let mut stored = Counters::default();
+        scan_hosts(reads, first, last, &mut |_, record| {
+            stored.hosts_known += 1;
+            stored.pages += u64::from(record.pages);
+            stored.bytes = stored.bytes.saturating_add(record.bytes);
+        })?;
+        let counters = &mut self.counters;
+        counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
+        counters.pages = counters.pages.saturating_sub(stored.pages);
+        counters.bytes = counters.bytes.saturating_sub(stored.bytes);
+        let hosts = self.hosts.iter().flatten().filter(mine);
+        let keys: Vec<u64> = hosts.map(|host| host.key).collect();
+        let slots: HashSet<u32> = keys.iter().map(|key| self.slots[key]).collect();
+        self.ending.retain(|slot| !slots.contains(slot));
+        self.idle.retain(|(_, slot)| !slots.contains(slot));
+        self.lines.depart(&slots);
+        for key in keys {
+            self.overlay.forget(key);
+        }
+        for slot in slots {
+            self.drop_host(slot);
+        }
+        Ok(0)
+    }
+}
+
+fn scan_hosts(
+    reads: &dyn Reads,
+    first: u64,
+    last: u64,
+    visit: &mut dyn FnMut(u64, HostRecord),
+) -> Result<(), StateError> {
+    let end = last
+        .checked_add(1)
+        .map_or_else(Vec::new, |next| next.to_be_bytes().to_vec());
+    let mut bad = false;
+    reads.scan(
+        Space::Hosts,
+        &first.to_be_bytes(),
+        &end,
+        &mut |key, value| {
+            let key = key.try_into().ok().map(u64::from_be_bytes);
+            let (Some(key), Some(record)) = (key, HostRecord::decode(value)) else {
+                bad = true;
+                return false;
+            };
+            visit(key, record);
+            true
+        },
+    )?;
+    if bad {
+        return Err(damaged("host"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+impl Frontier {
+    /// All URLs of a host in the queue, leased ones included.
+    pub(super) fn all_queued(&self, key: u64, reads: &dyn Reads) -> Vec<String> {
+        use super::queued::{Place, Queued};
+        let Some(slot) = self.slots.get(&key).copied() else {
+            return Vec::new();
+        };
+        let name = self.host(slot).map(|host| host.record.name.clone());
+        let name = name.unwrap_or_default();
+        let found = self.overlay.scan(reads, key, Place::FIRST, usize::MAX);
+        let records = found.unwrap_or_default().into_iter().map(|(_, r)| r);
+        let leased = self.leases.values().filter(|lease| lease.slot == slot);
+        records
+            .chain(leased.map(|lease| lease.record.clone()))
+            .filter_map(|record| Some(Queued::decode(&record)?.url(&name)))
+            .collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! The frontier's guarantees, judged by a simulated web in simulated time.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod judge;
+mod properties;
+mod units;
+mod world;
+
+use super::{CompileRobots, Micros, RobotsRules};
+
+/// A toy robots language, so that nothing here depends on the real one: lines `deny PREFIX` and
+/// `delay SECONDS`.
+struct ToyRules {
+    denied: Vec<String>,
+    delay: Option<Micros>,
+}
+
+impl RobotsRules for ToyRules {
+    fn allows(&self, path: &str) -> bool {
+        !self.denied.iter().any(|prefix| path.starts_with(prefix))
+    }
+
+    fn crawl_delay_us(&self) -> Option<Micros> {
+        self.delay
+    }
+}
+
+fn toy_rules() -> CompileRobots {
+    Box::new(|body| {
+        let text = String::from_utf8_lossy(body);
+        let words = |word: &str| -> Vec<String> {
+            let found = text.lines().filter_map(|line| line.strip_prefix(word));
+            found.map(|rest| rest.trim().to_owned()).collect()
+        };
+        Box::new(ToyRules {
+            denied: words("deny "),
+            delay: words("delay ")
+                .first()
+                .and_then(|delay| delay.parse::<u64>().ok())
+                .map(|delay| delay * 1_000_000),
+        })
+    })
+}
+
+/// A small generator of numbers, so that a run is its seed.
+#[derive(Clone, Debug)]
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end.max(1)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}

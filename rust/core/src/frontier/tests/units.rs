@@ -1,0 +1,1 @@
+//! One behaviour at a time.

@@ -11,6 +11,7 @@ mod robots;
 mod seen;
 mod simweb;
 mod sitemap;
+mod state;
 mod warc;
 
 #[pymodule]
@@ -21,6 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     parse::register(module)?;
     fetch::register(module)?;
     warc::register(module)?;
+    state::register(module)?;
     seen::register(module)?;
     frontier::register(module)?;
     sitemap::register(module)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::{DiskSettings, DiskState, MemoryState, Reads, Space, State, Writes};
+use super::{DiskSettings, DiskState, MemoryState, Space, State, Writes};
 
 /// A state that a test can close and open again.
 trait Rig {

@@ -346,6 +346,22 @@ impl Reads for DiskState {
         })
     }
 
+    fn contains_each<'a>(
+        &self,
+        space: Space,
+        keys: &mut dyn Iterator<Item = &'a [u8]>,
+        found: &mut Vec<bool>,
+    ) -> Result<(), StateError> {
+        found.clear();
+        self.with(|live| {
+            for key in keys {
+                let here = live.spaces[space as usize].contains_key(key);
+                found.push(here.map_err(|e| map_error(&e))?);
+            }
+            Ok(())
+        })
+    }
+
     fn scan(
         &self,
         space: Space,

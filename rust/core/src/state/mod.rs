@@ -16,7 +16,7 @@ mod disk_tests;
 
 use std::fmt;
 
-pub use disk::{DiskSettings, DiskState};
+pub use disk::{DiskSettings, DiskState, DiskUse};
 pub use memory::MemoryState;
 
 /// The key spaces of the store. A key is unique within its space; keys sort as bytes.
@@ -100,6 +100,21 @@ pub trait Reads: Send + Sync {
     /// Whether there is a value under `key`; cheaper than [`Reads::get`] where the store can.
     fn contains(&self, space: Space, key: &[u8]) -> Result<bool, StateError> {
         Ok(self.get(space, key)?.is_some())
+    }
+
+    /// Sets `found` to the answers of [`Reads::contains`] for many keys; fastest when they come in
+    /// order.
+    fn contains_each<'a>(
+        &self,
+        space: Space,
+        keys: &mut dyn Iterator<Item = &'a [u8]>,
+        found: &mut Vec<bool>,
+    ) -> Result<(), StateError> {
+        found.clear();
+        for key in keys {
+            found.push(self.contains(space, key)?);
+        }
+        Ok(())
     }
 
     /// Calls `visit` with each pair whose key is in `from..to` (`to` empty: no upper end), in the

@@ -12,6 +12,7 @@
 //! [`LogWriter`] have one owner and append them.
 
 mod append;
+pub mod cdxj;
 mod compress;
 pub mod date;
 mod digest;
@@ -20,6 +21,8 @@ mod fields;
 pub mod head;
 mod ids;
 pub mod log;
+mod merge;
+pub mod read;
 mod record;
 mod sequence;
 mod writer;

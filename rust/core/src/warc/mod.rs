@@ -25,6 +25,8 @@ mod merge;
 pub mod read;
 mod record;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use digest::{Digest, sha1};

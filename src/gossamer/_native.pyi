@@ -24,6 +24,7 @@ def outcome_names() -> list[str]: ...
 class StoreError(Exception): ...
 class DiskFullError(StoreError): ...
 
+@final
 class WarcWriter:
     def __new__(
         cls,
@@ -77,6 +78,7 @@ class WarcWriter:
     def committed(self, position: bytes) -> None: ...
     def close(self) -> None: ...
 
+@final
 class FetchLogWriter:
     def __new__(
         cls,
@@ -153,6 +155,7 @@ class WarcRecord:
     @property
     def body(self) -> bytes | None: ...
 
+@final
 class WarcReader:
     def __new__(
         cls, path: str | PathLike[str], *, offset: int = 0, body_limit: int | None = None

@@ -53,14 +53,14 @@ fn policy(fsync_ms: Option<u64>) -> FsyncPolicy {
 }
 
 fn settings(
-    node: String,
+    node: &str,
     max_size: u64,
     fsync_ms: Option<u64>,
     level: i32,
     block_digest: bool,
 ) -> Settings {
     Settings {
-        node,
+        node: node.to_owned(),
         max_size,
         fsync: policy(fsync_ms),
         builder: Builder {
@@ -109,10 +109,10 @@ impl WarcWriter {
 #[pymethods]
 impl WarcWriter {
     #[new]
-    #[pyo3(signature = (dir, *, node="0".to_owned(), max_size=1<<30, fsync_ms=Some(1000), level=1, block_digest=false))]
+    #[pyo3(signature = (dir, *, node="0", max_size=1<<30, fsync_ms=Some(1000), level=1, block_digest=false))]
     fn new(
         dir: PathBuf,
-        node: String,
+        node: &str,
         max_size: u64,
         fsync_ms: Option<u64>,
         level: i32,
@@ -126,11 +126,11 @@ impl WarcWriter {
 
     /// Goes on where `position` was committed; what was appended later is cut.
     #[staticmethod]
-    #[pyo3(signature = (dir, position, *, node="0".to_owned(), max_size=1<<30, fsync_ms=Some(1000), level=1, block_digest=false))]
+    #[pyo3(signature = (dir, position, *, node="0", max_size=1<<30, fsync_ms=Some(1000), level=1, block_digest=false))]
     fn resume(
         dir: PathBuf,
         position: Option<&[u8]>,
-        node: String,
+        node: &str,
         max_size: u64,
         fsync_ms: Option<u64>,
         level: i32,

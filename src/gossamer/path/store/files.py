@@ -12,7 +12,10 @@ def warc_files(out: Path, *, unfinished: bool = True) -> list[Path]:
     """The WARC files below `out` in the order of their names, those still `.open` too if wanted."""
     patterns = ["*.warc.gz", "*.warc.gz.open"] if unfinished else ["*.warc.gz"]
     found = [
-        file for root in _roots(out) for pattern in patterns for file in root.glob(f"warc/{pattern}")
+        file
+        for root in _roots(out)
+        for pattern in patterns
+        for file in root.glob(f"warc/{pattern}")
     ]
     return sorted(found)
 

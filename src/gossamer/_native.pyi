@@ -1,4 +1,4 @@
-"""The private extension module. Checked against the built module by `stubtest`."""
+# The private extension module. Checked against the built module by `stubtest`.
 
 import builtins
 from collections.abc import Sequence

@@ -42,7 +42,7 @@ def stored(folder: Path) -> list[int]:
     return found
 
 
-def test_a_file_is_finished_only_after_its_records_are_committed(tmp_path):
+def test_a_file_is_finished_only_after_its_records_are_committed(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path, max_size=2000)
     for number in range(8):
         visit(writer, number)
@@ -79,7 +79,7 @@ CRASHER = textwrap.dedent("""
 """)
 
 
-def test_killed_again_and_again_each_committed_page_is_there_once(tmp_path):
+def test_killed_again_and_again_each_committed_page_is_there_once(tmp_path: Path) -> None:
     folder, state = tmp_path / "warc", tmp_path / "state"
     rng = random.Random(5)
     for _ in range(8):
@@ -114,7 +114,7 @@ def limited(limit: int, script: str, *args: str) -> None:
     subprocess.run([sys.executable, "-c", script, *args], preexec_fn=limit_files, check=True)
 
 
-def test_no_room_leaves_nothing_half_and_can_be_tried_again(tmp_path):
+def test_no_room_leaves_nothing_half_and_can_be_tried_again(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import sys, random
         from pathlib import Path
@@ -147,7 +147,7 @@ def test_no_room_leaves_nothing_half_and_can_be_tried_again(tmp_path):
     assert stored(tmp_path) == [0, 1]
 
 
-def test_full_file_system(tmp_path):
+def test_full_file_system(tmp_path: Path) -> None:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(tmp_path)],
         capture_output=True,
@@ -175,7 +175,7 @@ def test_full_file_system(tmp_path):
         subprocess.run(["umount", str(tmp_path)], check=True)
 
 
-def test_a_damaged_state_is_named(tmp_path):
+def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path)
     visit(writer, 1)
     position = writer.position()
@@ -191,7 +191,7 @@ def test_a_damaged_state_is_named(tmp_path):
         WarcWriter.resume(tmp_path, position)
 
 
-def test_pages_and_index_of_a_cluster_directory(tmp_path):
+def test_pages_and_index_of_a_cluster_directory(tmp_path: Path) -> None:
     for node, first in [("a", 0), ("b", 10)]:
         writer = WarcWriter(tmp_path / "nodes" / node / "warc", node=node)
         for number in range(first, first + 5):
@@ -223,7 +223,9 @@ def test_pages_and_index_of_a_cluster_directory(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(), st.text(), st.one_of(st.none(), st.text()))
-def test_any_text_is_one_line_of_the_log(tmp_path_factory, url, host, from_url):
+def test_any_text_is_one_line_of_the_log(
+    tmp_path_factory: pytest.TempPathFactory, url: str, host: str, from_url: str | None
+) -> None:
     out = tmp_path_factory.mktemp("crawl")
     log = FetchLogWriter(out / "log", fsync_ms=None)
     log.append(NOW, url, host, "fetched", from_url=from_url, ms=float("inf"))
@@ -240,7 +242,7 @@ def test_any_text_is_one_line_of_the_log(tmp_path_factory, url, host, from_url):
     assert second.digest == "sha1:" + "A" * 32
 
 
-def test_log_has_the_fields_of_the_contract(tmp_path):
+def test_log_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     log = FetchLogWriter(tmp_path / "log")
     log.append(NOW, "http://e.org/", "e.org", "fetched")
     position = log.position()

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
+from warcio.recordloader import ArcWarcRecord
 
 from gossamer._native import WarcReader, WarcWriter, surt, write_cdxj
 from gossamer.path.store import read_page
@@ -30,13 +31,14 @@ NOW = 1_763_233_422_123_456
 class Found:
     """A record as warcio sees it, its block as raw bytes."""
 
-    def __init__(self, record) -> None:
+    def __init__(self, record: ArcWarcRecord) -> None:
         self.fields = record.rec_headers
         self.kind = record.rec_type
         self.block = record.raw_stream.read()
 
     def __getitem__(self, name: str) -> str | None:
-        return self.fields.get_header(name)
+        value: str | None = self.fields.get_header(name)
+        return value
 
 
 def warcio_records(path: Path) -> Iterator[Found]:
@@ -85,7 +87,7 @@ BODIES = {
 
 @pytest.mark.parametrize("block_digest", [False, True])
 @pytest.mark.parametrize("name", BODIES)
-def test_visit_reads_back_to_the_same_bytes(tmp_path, name, block_digest):
+def test_visit_reads_back_to_the_same_bytes(tmp_path: Path, name: str, block_digest: bool) -> None:
     body = BODIES[name]
     writer = WarcWriter(tmp_path, block_digest=block_digest)
     places = writer.append_visit(URL, NOW, REQUEST, HEAD, body, ip="192.0.2.1")
@@ -113,7 +115,7 @@ def test_visit_reads_back_to_the_same_bytes(tmp_path, name, block_digest):
     assert places[-1][2] + places[-1][3] == len(data)
 
 
-def test_chunked_response_is_stored_without_its_chunks(tmp_path):
+def test_chunked_response_is_stored_without_its_chunks(tmp_path: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 9\r\nA: b\r\n\r\n"
     body = b"5\r\nhello\r\n0\r\n\r\n"  # a body that itself looks chunked must not be unpacked
     writer = WarcWriter(tmp_path)
@@ -129,7 +131,7 @@ def test_chunked_response_is_stored_without_its_chunks(tmp_path):
     )
 
 
-def test_content_coding_is_kept(tmp_path):
+def test_content_coding_is_kept(tmp_path: Path) -> None:
     body = gzip.compress(b"hello " * 1000)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
     writer = WarcWriter(tmp_path)
@@ -144,7 +146,7 @@ def test_content_coding_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("reason", ["length", "time", "disconnect"])
-def test_truncation_is_marked(tmp_path, reason):
+def test_truncation_is_marked(tmp_path: Path, reason: str) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
     writer = WarcWriter(tmp_path)
     writer.append_visit(URL, NOW, REQUEST, head, b"x" * 10, truncated=reason)
@@ -157,7 +159,7 @@ def test_truncation_is_marked(tmp_path, reason):
     assert response.block == head + b"x" * 10
 
 
-def test_http2_is_spelled_so_that_tools_read_it(tmp_path):
+def test_http2_is_spelled_so_that_tools_read_it(tmp_path: Path) -> None:
     head = b"HTTP/2 200\r\ncontent-type: text/html\r\n\r\n"
     writer = WarcWriter(tmp_path)
     writer.append_visit(URL, NOW, REQUEST, head, b"x", protocols=["h2", "tls/1.3"])
@@ -171,7 +173,7 @@ def test_http2_is_spelled_so_that_tools_read_it(tmp_path):
 
 
 @pytest.mark.parametrize("not_modified", [False, True])
-def test_revisit(tmp_path, not_modified):
+def test_revisit(tmp_path: Path, not_modified: bool) -> None:
     digest = hashlib.sha1(b"page").digest()
     head = b"HTTP/1.1 304 Not Modified\r\nEtag: x\r\n\r\n" if not_modified else HEAD
     writer = WarcWriter(tmp_path)
@@ -199,7 +201,7 @@ def test_revisit(tmp_path, not_modified):
     assert revisit["WARC-Payload-Digest"] == response["WARC-Payload-Digest"]
 
 
-def test_metadata_holds_the_outlinks(tmp_path):
+def test_metadata_holds_the_outlinks(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path)
     links = [("http://example.org/b", "a"), ("http://example.org/\r\nWARC-Type: x", "im\ng")]
     writer.append_visit(URL, NOW, REQUEST, HEAD, b"x", outlinks=links)
@@ -213,7 +215,7 @@ def test_metadata_holds_the_outlinks(tmp_path):
     )
 
 
-def test_no_value_can_add_a_field(tmp_path):
+def test_no_value_can_add_a_field(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path)
     evil = "http://e.org/\r\nWARC-Type: warcinfo\r\n\r\n\0é"
     writer.append_visit(evil, NOW, REQUEST, HEAD, b"x", protocols=["h2\r\nEvil: 1"])
@@ -246,7 +248,9 @@ HEAD_PIECES = st.sampled_from(
     lines=st.lists(st.one_of(HEAD_PIECES, st.binary(max_size=12)), max_size=12).map(b"".join),
     body=st.one_of(st.binary(max_size=300), HEAD_PIECES),
 )
-def test_any_head_and_body(tmp_path_factory, url, lines, body):
+def test_any_head_and_body(
+    tmp_path_factory: pytest.TempPathFactory, url: str, lines: bytes, body: bytes
+) -> None:
     folder = tmp_path_factory.mktemp("warc")
     writer = WarcWriter(folder, fsync_ms=None)
     url = "http://e.org/" + url
@@ -273,7 +277,7 @@ def list_payloads(file: io.BufferedReader) -> list[bytes]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(min_value=0, max_value=4_102_444_800_000_000))
-def test_dates_agree_with_datetime(date):
+def test_dates_agree_with_datetime(date: int) -> None:
     expected = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=date)
     assert native_date(date) == expected.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
@@ -286,7 +290,7 @@ def native_date(date: int) -> str | None:
         return [r.date for r in WarcReader(only_file(Path(folder)))][1]
 
 
-def test_reader_gives_the_facts(tmp_path):
+def test_reader_gives_the_facts(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path)
     writer.append_visit(URL, NOW, REQUEST, HEAD, b"page", ip="::1", truncated="time")
     writer.append_revisit(
@@ -310,7 +314,7 @@ def test_reader_gives_the_facts(tmp_path):
     assert [r.body for r in WarcReader(path)] == [None] * 5
 
 
-def test_cdxj_points_at_the_records(tmp_path):
+def test_cdxj_points_at_the_records(tmp_path: Path) -> None:
     files = []
     urls = [f"http://www.example.org/{i % 7}?b={i}&a=1" for i in range(300)]
     for part in range(3):
@@ -354,4 +358,4 @@ def has(path: Path, offset: int, url: str) -> bool:
             record = next(iter(ArchiveIterator(file)))
         except Exception:  # noqa: BLE001 - not a record at all is an answer
             return False
-        return record.rec_headers.get_header("WARC-Target-URI") == url
+        return bool(record.rec_headers.get_header("WARC-Target-URI") == url)

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from os import PathLike
 from typing import final
+import builtins
+from collections.abc import Sequence
+from os import PathLike
+from typing import Self, final
 
 # --- outcome
 
@@ -19,6 +23,151 @@ def outcome_names() -> list[str]: ...
 # --- fetch
 
 # --- warc
+
+class StoreError(Exception): ...
+class DiskFullError(StoreError): ...
+
+@final
+class WarcWriter:
+    def __new__(
+        cls,
+        dir: str | PathLike[str],  # noqa: A002
+        *,
+        node: str = "0",
+        max_size: int = ...,
+        fsync_ms: int | None = ...,
+        level: int = 1,
+        block_digest: bool = False,
+    ) -> Self: ...
+    @staticmethod
+    def resume(
+        dir: str | PathLike[str],  # noqa: A002
+        position: bytes | None,
+        *,
+        node: str = "0",
+        max_size: int = ...,
+        fsync_ms: int | None = ...,
+        level: int = 1,
+        block_digest: bool = False,
+    ) -> WarcWriter: ...
+    def append_visit(
+        self,
+        url: str,
+        date: int,
+        request: bytes,
+        head: bytes,
+        body: bytes,
+        *,
+        ip: str | None = None,
+        truncated: str | None = None,
+        protocols: Sequence[str] = ...,
+        outlinks: Sequence[tuple[str, str]] | None = None,
+    ) -> list[tuple[str, str, int, int]]: ...
+    def append_revisit(
+        self,
+        url: str,
+        date: int,
+        request: bytes,
+        head: bytes,
+        *,
+        refers_to_uri: str,
+        refers_to_date: int,
+        payload_digest: bytes | None = None,
+        not_modified: bool = False,
+        ip: str | None = None,
+    ) -> list[tuple[str, str, int, int]]: ...
+    def position(self) -> bytes | None: ...
+    def sync(self, now: int) -> bool: ...
+    def committed(self, position: bytes) -> None: ...
+    def close(self) -> None: ...
+
+@final
+class FetchLogWriter:
+    def __new__(
+        cls,
+        dir: str | PathLike[str],  # noqa: A002
+        *,
+        node: str = "0",
+        max_size: int = ...,
+        fsync_ms: int | None = ...,
+    ) -> Self: ...
+    @staticmethod
+    def resume(
+        dir: str | PathLike[str],  # noqa: A002
+        position: bytes | None,
+        *,
+        node: str = "0",
+        max_size: int = ...,
+        fsync_ms: int | None = ...,
+    ) -> FetchLogWriter: ...
+    def append(
+        self,
+        time: int,
+        url: str,
+        host: str,
+        outcome: str,
+        *,
+        ip: str | None = None,
+        status: int | None = None,
+        bytes: int = 0,  # noqa: A002
+        ms: float = 0.0,
+        depth: int = 0,
+        from_url: str | None = None,
+        digest: builtins.bytes | None = None,
+    ) -> None: ...
+    def position(self) -> bytes | None: ...
+    def sync(self, now: int) -> bool: ...
+    def close(self) -> None: ...
+
+@final
+class WarcRecord:
+    @property
+    def offset(self) -> int: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def record_id(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+    @property
+    def uri(self) -> str | None: ...
+    @property
+    def ip(self) -> str | None: ...
+    @property
+    def status(self) -> int | None: ...
+    @property
+    def mime(self) -> str | None: ...
+    @property
+    def payload_digest(self) -> str | None: ...
+    @property
+    def refers_to_uri(self) -> str | None: ...
+    @property
+    def refers_to_date(self) -> str | None: ...
+    @property
+    def profile(self) -> str | None: ...
+    @property
+    def truncated(self) -> str | None: ...
+    @property
+    def concurrent_to(self) -> str | None: ...
+    @property
+    def body_length(self) -> int: ...
+    @property
+    def head(self) -> bytes: ...
+    @property
+    def body(self) -> bytes | None: ...
+
+@final
+class WarcReader:
+    def __new__(
+        cls, path: str | PathLike[str], *, offset: int = 0, body_limit: int | None = None
+    ) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> WarcRecord: ...
+
+def write_cdxj(files: Sequence[str | PathLike[str]], out: str | PathLike[str]) -> int: ...
+def surt(url: str) -> str: ...
 
 # --- seen
 

@@ -12,6 +12,7 @@
 //! [`LogWriter`] have one owner and append them.
 
 mod append;
+pub mod cdxj;
 mod compress;
 pub mod date;
 mod digest;
@@ -20,8 +21,12 @@ mod fields;
 pub mod head;
 mod ids;
 pub mod log;
+mod merge;
+pub mod read;
 mod record;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use digest::{Digest, sha1};

@@ -187,7 +187,11 @@ impl Sequence {
             current: None,
             full: BTreeMap::new(),
             position: None,
-            next_serial: found.iter().map(|file| file.serial.saturating_add(1)).max().unwrap_or(0),
+            next_serial: found
+                .iter()
+                .map(|file| file.serial.saturating_add(1))
+                .max()
+                .unwrap_or(0),
             last_flush: 0,
             names_dirty: false,
         }

@@ -1,5 +1,196 @@
-use pyo3::prelude::*;
+//! Parse: a page in, what it says out. Bodies are parsed without the interpreter lock.
 
-pub fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use gossamer_core::parse::{self, Input, Page, ParseSettings};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use url::Url;
+
+/// Kind, target, relations (separated by blanks), anchor text, language.
+type LinkRow<'a> = (&'static str, &'a str, String, &'a str, &'a str);
+
+/// What a page says. Texts of links are as written, not resolved.
+#[pyclass(frozen, module = "gossamer._native", name = "ParsedPage")]
+struct ParsedPage(Page);
+
+#[pymethods]
+impl ParsedPage {
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.kind.as_str()
+    }
+
+    #[getter]
+    fn charset(&self) -> &'static str {
+        self.0.charset
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    #[getter]
+    fn lang(&self) -> &str {
+        &self.0.lang
+    }
+
+    #[getter]
+    fn text_bytes(&self) -> u32 {
+        self.0.text_bytes
+    }
+
+    #[getter]
+    fn simhash(&self) -> u64 {
+        self.0.simhash
+    }
+
+    #[getter]
+    fn base(&self) -> Option<&str> {
+        self.0.base.as_deref()
+    }
+
+    #[getter]
+    fn canonical(&self) -> Option<&str> {
+        self.0.canonical()
+    }
+
+    #[getter]
+    fn noindex(&self) -> bool {
+        self.0.noindex
+    }
+
+    #[getter]
+    fn nofollow(&self) -> bool {
+        self.0.nofollow
+    }
+
+    #[getter]
+    fn noarchive(&self) -> bool {
+        self.0.noarchive
+    }
+
+    #[getter]
+    fn refresh(&self) -> Option<(u32, &str)> {
+        self.0
+            .refresh
+            .map(|refresh| (refresh.seconds, self.0.text(refresh.target)))
+    }
+
+    #[getter]
+    fn links_cut(&self) -> bool {
+        self.0.links_cut
+    }
+
+    #[getter]
+    fn links(&self) -> Vec<LinkRow<'_>> {
+        let page = &self.0;
+        page.links
+            .iter()
+            .map(|link| {
+                let rel: Vec<_> = link.rel.names().collect();
+                (
+                    link.kind.as_str(),
+                    page.text(link.target),
+                    rel.join(" "),
+                    page.text(link.anchor),
+                    page.text(link.hreflang),
+                )
+            })
+            .collect()
+    }
+}
+
+/// Parses a response body (content encodings undone). Of `headers`, `Link` and `X-Robots-Tag` count.
+#[pyfunction]
+#[pyo3(signature = (
+    body, url, content_type=None, headers=Vec::new(), *, agent="gossamer", max_links=10_000,
+    anchor_bytes=256, forms=false, resources=true, simhash=true
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+fn parse_page(
+    py: Python<'_>,
+    body: &[u8],
+    url: &str,
+    content_type: Option<&str>,
+    headers: Vec<(String, String)>,
+    agent: &str,
+    max_links: usize,
+    anchor_bytes: usize,
+    forms: bool,
+    resources: bool,
+    simhash: bool,
+) -> ParsedPage {
+    let settings = ParseSettings {
+        agent: agent.to_owned(),
+        max_links,
+        anchor_bytes,
+        forms,
+        resources,
+        simhash,
+    };
+    let named = |wanted: &str| -> Vec<&str> {
+        headers
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.as_str())
+            .collect()
+    };
+    let input = Input {
+        url,
+        content_type,
+        link: &named("link"),
+        robots: &named("x-robots-tag"),
+        body,
+    };
+    ParsedPage(py.detach(|| parse::parse(&input, &settings)))
+}
+
+/// Parses each body `rounds` times as HTML, without the interpreter lock and without handing
+/// anything to Python; with `resolve` every link is made absolute. Gives the number of links.
+#[pyfunction]
+#[pyo3(signature = (bodies, url, rounds, *, resolve=false))]
+fn parse_rounds(
+    py: Python<'_>,
+    bodies: Vec<Bound<'_, PyBytes>>,
+    url: &str,
+    rounds: usize,
+    resolve: bool,
+) -> usize {
+    let bodies: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
+    let base = Url::parse(url).ok();
+    let settings = ParseSettings::default();
+    py.detach(|| {
+        let mut links = 0;
+        for body in bodies.iter().cycle().take(bodies.len() * rounds) {
+            let input = Input {
+                url,
+                content_type: Some("text/html"),
+                body,
+                ..Input::default()
+            };
+            let page = parse::parse(&input, &settings);
+            links += match &base {
+                Some(base) if resolve => page
+                    .links
+                    .iter()
+                    .filter(|link| base.join(page.text(link.target)).is_ok())
+                    .count(),
+                _ => page.links.len(),
+            };
+        }
+        links
+    })
+}
+
+/// In how many bits two SimHashes differ.
+#[pyfunction]
+fn near_duplicate(a: u64, b: u64) -> u32 {
+    parse::near_duplicate(a, b)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ParsedPage>()?;
+    module.add_function(wrap_pyfunction!(parse_page, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_rounds, module)?)?;
+    module.add_function(wrap_pyfunction!(near_duplicate, module)?)
 }

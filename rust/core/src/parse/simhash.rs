@@ -46,6 +46,40 @@ fn load(buffer: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(padded)
 }
 
+/// A bit for each of up to 64 bytes from `base`.
+#[inline(always)]
+fn block_bits(buffer: &[u8], base: usize, span: usize) -> u64 {
+    if let Some(block) = buffer.get(base..base + 64)
+        && span == 64
+    {
+        let (chunks, _) = block.as_chunks::<8>();
+        return chunks.iter().enumerate().fold(0, |mask, (index, chunk)| {
+            mask | word_bits(u64::from_le_bytes(*chunk)) << (index * 8)
+        });
+    }
+    let mut mask = 0;
+    for index in 0..span.div_ceil(8) {
+        mask |= word_bits(load(buffer, base + index * 8)) << (index * 8);
+    }
+    mask & low_bits(span)
+}
+
+/// The lowest `count` bits set, all from 64 on.
+#[inline(always)]
+const fn low_bits(count: usize) -> u64 {
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1 << count) - 1
+    }
+}
+
+/// The lowest `count` bytes set, all from 8 on.
+#[inline(always)]
+const fn low_bytes(count: usize) -> u64 {
+    low_bits(if count > 8 { 64 } else { count * 8 })
+}
+
 /// Counts, for each of 64 bit positions, how often it was set: the counters lie across words (a
 /// plane per binary digit), and eight additions share one carry chain (Harley and Seal).
 #[derive(Debug, Default)]
@@ -150,32 +184,40 @@ impl TextSignals {
     /// Takes the text `from..to` of `buffer`; reading past `to` is what makes short runs cheap.
     pub fn feed(&mut self, buffer: &[u8], from: usize, to: usize) {
         let mut base = from;
-        // Where the word began that reached the end of the block before.
-        let mut open = usize::MAX;
+        // Where the word began that reached the end of the block before, and whether there is one.
+        let mut open = 0;
+        let mut carried = 0;
         while base < to {
-            let mut mask = 0;
             let span = (to - base).min(64);
-            for index in 0..span.div_ceil(8) {
-                mask |= word_bits(load(buffer, base + index * 8)) << (index * 8);
-            }
-            if span < 64 {
-                mask &= (1 << span) - 1;
-            }
+            let mask = block_bits(buffer, base, span);
             self.bytes += mask.count_ones() as usize;
-            let mut edges = mask ^ (mask << 1 | u64::from(open != usize::MAX));
-            while edges != 0 {
-                let at = base + edges.trailing_zeros() as usize;
-                edges &= edges - 1;
-                if open == usize::MAX {
-                    open = at;
-                } else {
-                    self.word(buffer, open, at);
-                    open = usize::MAX;
+            let before = mask << 1 | carried;
+            let mut starts = mask & !before;
+            let mut ends = !mask & before;
+            if self.hashing {
+                while ends != 0 {
+                    // The first end belongs to the word carried over, if there is one.
+                    let first = if carried != 0 {
+                        open
+                    } else {
+                        let first = base + starts.trailing_zeros() as usize;
+                        starts &= starts.wrapping_sub(1);
+                        first
+                    };
+                    carried = 0;
+                    self.word(buffer, first, base + ends.trailing_zeros() as usize);
+                    ends &= ends - 1;
                 }
+                if starts != 0 {
+                    open = base + starts.trailing_zeros() as usize;
+                }
+            } else {
+                self.bytes += ends.count_ones() as usize;
             }
+            carried = mask >> 63;
             base += 64;
         }
-        if open != usize::MAX {
+        if carried != 0 {
             self.word(buffer, open, to);
         }
     }
@@ -187,24 +229,26 @@ impl TextSignals {
             return;
         }
         let length = to - from;
-        let mut seen = 0;
-        let mut hash = MIX ^ length as u64;
-        let mut at = from;
-        while at + 8 < to {
-            let chunk = load(buffer, at);
-            seen |= chunk;
-            hash = fold(hash ^ (chunk | CASE), MIX_2);
-            at += 8;
+        let first = load(buffer, from) & low_bytes(length);
+        let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
+        let mut seen = first | second;
+        let mut hash = fold(
+            first | CASE,
+            (second | CASE).wrapping_mul(MIX) ^ length as u64,
+        );
+        if length > 16 {
+            for at in (from + 16..to).step_by(8) {
+                let chunk = load(buffer, at) & low_bytes(to - at);
+                seen |= chunk;
+                hash = fold(hash ^ (chunk | CASE), MIX_2);
+            }
         }
-        let left = to - at;
-        let chunk = load(buffer, at) & (u64::MAX >> (64 - 8 * left));
-        seen |= chunk;
         if seen & HIGH != 0 {
             self.beyond_ascii(&buffer[from..to]);
             return;
         }
         self.bytes += 1;
-        self.shingle(fold(hash ^ (chunk | CASE), MIX_2));
+        self.shingle(hash);
     }
 
     #[inline(always)]

@@ -1,0 +1,309 @@
+//! Pages as HTML: nested tags, all quoting styles, all forms of links, and text that looks like a
+//! link but is none. Takes: a place and its state. Gives: bytes, the same for the same input.
+
+use super::change::State;
+use super::hash::{Draw, Purpose};
+use super::kind::{Agent, Kind};
+use super::path::{WORDS, push_number};
+use super::text::{CHARSETS, Charset, Pool};
+use super::{Model, Node, Place};
+
+/// Sizes are log-normal with this median and spread: a mean of 20 KB and a long tail.
+const MEDIAN_BYTES: f64 = 15_650.0;
+const SIZE_SIGMA: f64 = 0.7;
+const MOST_BYTES: f64 = 2_000_000.0;
+/// What a link takes with its tags, on average.
+const LINK_BYTES: usize = 88;
+
+/// Buffers that are used again for every page.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub links: Vec<Node>,
+    path: Vec<u8>,
+}
+
+struct Writer<'a> {
+    model: &'a Model,
+    pool: &'a Pool,
+    out: &'a mut Vec<u8>,
+    host: u32,
+    /// Directories to climb for a relative link; none where only absolute paths may be used.
+    climb: Option<usize>,
+    /// The page is one of `/list.php?page=N` and has no base.
+    lists: bool,
+}
+
+impl Model {
+    /// The charset of a page, by the page whose bytes it shows.
+    #[must_use]
+    pub fn charset(&self, original: Place) -> &'static Charset {
+        if self.options.charsets == 0.0 {
+            return &CHARSETS[0];
+        }
+        let host = self.hosts.content(original.host);
+        let mut draw = self.draw(Purpose::Charset, host, original.page);
+        if !draw.chance(self.options.charsets) {
+            return &CHARSETS[0];
+        }
+        &CHARSETS[1 + draw.below(CHARSETS.len() as u64 - 1) as usize]
+    }
+
+    /// The page's bytes also appear elsewhere, so its links must mean the same there.
+    fn is_portable(&self, original: Place) -> bool {
+        let copies = self.options.duplicates > 0.0 || self.options.near_duplicates > 0.0;
+        (copies && self.is_structural(original)) || self.hosts.twin(original.host).is_some()
+    }
+
+    /// Appends the page that is served at a place.
+    pub fn write_page(&self, place: Place, state: State, scratch: &mut Scratch, out: &mut Vec<u8>) {
+        let original = self.original(place);
+        let content = self.hosts.content(place.host);
+        let start = out.len();
+        let mut size = self.draw(Purpose::Size, content, original.page);
+        let target = (MEDIAN_BYTES * (SIZE_SIGMA * size.normal()).exp()).min(MOST_BYTES) as usize;
+        let mut style = self.draw(Purpose::Style, content, original.page);
+        let mut text = self.draw(Purpose::Text, content, original.page ^ state.version << 20);
+        let mut links = std::mem::take(&mut scratch.links);
+        self.links(original, &mut links);
+
+        let charset = self.charset(original);
+        let path = &mut scratch.path;
+        path.clear();
+        self.write_path(original, path);
+        let portable = self.is_portable(original);
+        let based = !portable && style.below(10) == 0;
+        let slashes = path.iter().take_while(|&&byte| byte != b'?');
+        let depth = slashes.filter(|&&byte| byte == b'/').count() - 1;
+        let mut writer = Writer {
+            model: self,
+            pool: self.pools.of(charset),
+            out,
+            host: place.host,
+            climb: if portable {
+                None
+            } else {
+                Some(if based { 2 } else { depth })
+            },
+            lists: !based && !portable && path.starts_with(b"/list.php"),
+        };
+        writer.head(original, charset, based, &mut style);
+        if let Kind::NearDuplicate { .. } = self.kind(place) {
+            writer.put("<p>Print view ");
+            push_number(writer.out, place.page);
+            writer.put("</p>\n");
+        }
+        if state.version > 0 {
+            writer.put("<p class=revision>Revision ");
+            push_number(writer.out, state.version);
+            writer.put("</p>\n");
+        }
+        let mut left = links.len();
+        for &node in &links {
+            let used = writer.out.len() - start + left * LINK_BYTES + 700;
+            let share = target.saturating_sub(used) / left;
+            writer.block(node, &mut style, &mut text, share, path);
+            left -= 1;
+        }
+        writer.tail(&mut style);
+        scratch.links = links;
+    }
+
+    /// The title of the page whose bytes are those of `original`, in its own charset.
+    pub fn write_title(&self, original: Place, out: &mut Vec<u8>) {
+        let content = self.hosts.content(original.host);
+        let mut draw = self.draw(Purpose::Words, content, original.page);
+        let words = &self.pools.of(self.charset(original)).words;
+        for _ in 0..2 + draw.below(3) {
+            out.extend_from_slice(&words[draw.below(words.len() as u64) as usize]);
+            out.push(b' ');
+        }
+        push_number(out, original.page);
+    }
+}
+
+impl Writer<'_> {
+    #[inline]
+    fn put(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn head(&mut self, original: Place, charset: &Charset, based: bool, style: &mut Draw) {
+        let bits = style.bits();
+        self.put(match bits & 3 {
+            0 => "<!doctype html>\n<HTML LANG=en>\n<HEAD>\n",
+            1 => "<!DOCTYPE html>\n<html>\n<!-- <a href=\"/decoy/comment\">not a link</a> -->\n<head>\n",
+            _ => "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n",
+        });
+        if let Some(name) = charset.meta {
+            if bits & 4 == 0 {
+                self.put("<meta charset=\"");
+            } else {
+                self.put("<meta http-equiv='Content-Type' content='text/html; charset=");
+            }
+            self.put(name);
+            self.put(if bits & 4 == 0 { "\">\n" } else { "'>\n" });
+        }
+        self.put("<title>");
+        self.model.write_title(original, self.out);
+        if bits & 0x30 == 0 {
+            self.put(" <a href=\"/decoy/title\">");
+        }
+        self.put("</title>\n");
+        if based {
+            self.put("<base href=\"");
+            if bits & 0x40 == 0 {
+                self.put("http://");
+                self.model.hosts.write_authority(self.host, self.out);
+            }
+            for shift in [8, 16] {
+                self.put("/");
+                self.put(WORDS[(bits >> shift) as usize % WORDS.len()]);
+            }
+            self.put("/\">\n");
+        }
+        if let Some(hint) = self.model.hint(original).filter(|hint| !hint.in_header) {
+            self.put("<meta name=\"");
+            self.put(match hint.agent {
+                Agent::Any => "robots",
+                Agent::Gossamer => "gossamer",
+                Agent::Other => "otherbot",
+            });
+            self.put("\" content=\"");
+            self.put(hint.words);
+            self.put("\">\n");
+        }
+        self.put(
+            "<style>.l{color:#024} /* <a href=\"/decoy/style\">x</a> */</style>\n\
+             <script>var t = \"<a href='/decoy/script'>x</a>\"; if (1 < 2) { go(\"/decoy/call\"); }</script>\n\
+             </head>\n<body class=page data-template=\"<a href='/decoy/attribute'>x</a>\">\n\
+             <div id='top'><a name=top></a><h1>",
+        );
+        self.model.write_title(original, self.out);
+        self.put("</h1></div>\n<div class=\"main\"><div>\n");
+    }
+
+    /// A block of text with one link in it.
+    fn block(
+        &mut self,
+        node: Node,
+        style: &mut Draw,
+        text: &mut Draw,
+        share: usize,
+        path: &mut Vec<u8>,
+    ) {
+        let bits = style.bits();
+        let (open, close) = match bits & 15 {
+            0 => ("<ul><li><b>", "</b></ul>\n"),
+            1 => ("<table><tr><td>", "</td></tr></table>\n"),
+            2 => ("<div class=\"box\"><div><span>", "</span></div></div>\n"),
+            3 => ("<p>", "\n"),
+            4 => ("<P ALIGN=left>", "</P>\n"),
+            5 => ("<blockquote><p>", "</p></blockquote>\n"),
+            6 => ("<h2 class='t'>", "</h2>\n"),
+            7 => ("<!-- <a href=\"/decoy/comment\">x</a> --><p>", "</p>\n"),
+            _ => ("<p>", "</p>\n"),
+        };
+        self.put(open);
+        if share >= 32 {
+            self.pool.write(text, share, self.out);
+        }
+        let before = [
+            "<a href=\"",
+            "<a href='",
+            "<a href=",
+            "<A HREF=\"",
+            "<a class=\"l\" title=\"a > b\" href=\"",
+            "<a rel=next href = \"",
+            "<a href=\" ",
+            "<a\n  id=x data-n='1'\n  href='",
+        ];
+        let after = ["\">", "'>", ">", "\">", "\">", "\" >", " \">", "'>"];
+        let quoting = (bits >> 4 & 7) as usize;
+        self.put(before[quoting]);
+        self.href(node, bits >> 8, path);
+        if bits >> 60 == 0 {
+            self.put("#part");
+        }
+        self.put(after[quoting]);
+        let words = &self.pool.words;
+        self.out
+            .extend_from_slice(&words[(bits >> 32) as usize % words.len()]);
+        self.put(if bits >> 40 & 7 == 0 {
+            "<em>!</em></a>"
+        } else {
+            "</a>"
+        });
+        self.put(close);
+    }
+
+    fn href(&mut self, node: Node, bits: u64, path: &mut Vec<u8>) {
+        path.clear();
+        self.model.write_node_path(node, path);
+        let host = self.model.node_host(node);
+        let form = bits & 7;
+        if host != self.host {
+            self.put(if form == 0 { "//" } else { "http://" });
+            self.model.hosts.write_authority(host, self.out);
+            return self.escaped(path, bits);
+        }
+        match self.climb {
+            Some(_) if form == 7 => {
+                self.put("http://");
+                self.model.hosts.write_authority(host, self.out);
+                self.escaped(path, bits);
+            }
+            Some(_) if form >= 3 && self.lists && path.starts_with(b"/list.php?") => {
+                self.escaped(&path["/list.php".len()..], 0);
+            }
+            Some(climb) if form >= 4 => {
+                for _ in 0..climb {
+                    self.put("../");
+                }
+                if climb == 0 && (path.len() == 1 || form == 4) {
+                    self.put("./");
+                }
+                self.escaped(&path[1..], 0);
+            }
+            _ => self.escaped(path, bits),
+        }
+    }
+
+    /// A URL inside an attribute.
+    fn escaped(&mut self, url: &[u8], bits: u64) {
+        let mut rest = url;
+        if bits >> 8 & 15 == 0 && rest.first() == Some(&b'/') {
+            self.put(if bits >> 12 & 1 == 0 {
+                "&#x2F;"
+            } else {
+                "&#47;"
+            });
+            rest = &rest[1..];
+        }
+        while let Some(at) = rest.iter().position(|&byte| byte == b'&') {
+            self.out.extend_from_slice(&rest[..at]);
+            self.put(if bits >> 13 & 1 == 0 { "&amp;" } else { "&" });
+            rest = &rest[at + 1..];
+        }
+        self.out.extend_from_slice(rest);
+    }
+
+    fn tail(&mut self, style: &mut Draw) {
+        let bits = style.bits();
+        self.put("</div></div>\n<div class=foot>");
+        if bits & 3 == 0 {
+            self.put("<textarea rows=2><a href=\"/decoy/textarea\">x</a></textarea>");
+        }
+        self.put(
+            "<span href=\"/decoy/span\">about</span> <a href=\"mailto:decoy@sim.test\">mail</a> \
+             <a href='javascript:void(\"/decoy/javascript\")'>menu</a>\n\
+             <!-- <p><a href='/decoy/comment'>old</a> > -- > -->\n\
+             <script type=\"text/javascript\">document.write('<a href=\"/decoy/write\">x<\\/a>');\n\
+             </script></div>\n</body>\n",
+        );
+        self.put(if bits & 4 == 0 {
+            "</HTML>\n"
+        } else {
+            "</html>\n"
+        });
+    }
+}

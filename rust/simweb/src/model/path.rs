@@ -1,0 +1,242 @@
+//! Paths of pages, in many shapes, and back from a path to its page.
+//! A path holds the page's number as its last run of digits; whatever else it says is checked by
+//! writing the page's path again, so each page has exactly one path.
+
+use super::hash::Purpose;
+use super::{Model, Node, Place, traps};
+
+/// First directories of pages that others hang below. Robots rules never name them.
+pub const STEM_WORDS: [&str; 8] = [
+    "news", "topics", "guide", "team", "archive", "region", "series", "index",
+];
+/// First directories of all other pages; robots rules choose among them.
+pub const LEAF_WORDS: [&str; 12] = [
+    "story", "item", "photo", "review", "private", "draft", "member", "event", "note", "recipe",
+    "album", "report",
+];
+pub const WORDS: [&str; 24] = [
+    "amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heath", "islet", "juniper",
+    "knoll", "linden", "meadow", "north", "ochre", "prairie", "quartz", "river", "stone",
+    "thicket", "upland", "valley", "willow", "zephyr",
+];
+
+/// What a request's path means on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'a> {
+    Page(u64),
+    Hop(u64, u8),
+    Trap(traps::Trap<'a>),
+    Robots,
+    /// One of the host's sitemap files.
+    Sitemap(&'a [u8]),
+    Nothing,
+}
+
+pub(crate) fn push_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn push_all(out: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+impl Model {
+    /// Appends the path and query of a page.
+    pub fn write_path(&self, place: Place, out: &mut Vec<u8>) {
+        if place.page == 0 {
+            out.push(b'/');
+            return;
+        }
+        let host = self.hosts.content(place.host);
+        let page = place.page;
+        if let Some(index) = self.ascending_orphan(place) {
+            push_all(out, &["/u"]);
+            push_number(out, index);
+            out.push(b'/');
+            return;
+        }
+        if let Some(index) = self.below_orphan(place) {
+            push_all(out, &["/u"]);
+            push_number(out, index);
+            push_all(out, &["/p"]);
+            push_number(out, page);
+            push_all(out, &[".html"]);
+            return;
+        }
+        let mut draw = self.draw(Purpose::Shape, host, page);
+        let bits = draw.bits();
+        let word = |shift: u32| WORDS[(bits >> shift) as usize % WORDS.len()];
+        if self.is_structural(place) {
+            let stem = STEM_WORDS[(bits >> 8) as usize % STEM_WORDS.len()];
+            match bits % 4 {
+                0 => push_all(out, &["/", stem, "/p"]),
+                1 => push_all(out, &["/", stem, "/", word(16), "/"]),
+                2 => push_all(out, &["/list.php?page="]),
+                _ => push_all(out, &["/", stem, "-"]),
+            }
+            push_number(out, page);
+            match bits % 4 {
+                0 => push_all(out, &[".html"]),
+                1 => push_all(out, &["/"]),
+                _ => {}
+            }
+            return;
+        }
+        let leaf = LEAF_WORDS[(bits >> 8) as usize % LEAF_WORDS.len()];
+        match bits % 8 {
+            0 => push_all(out, &["/", leaf, "/p"]),
+            1 | 2 => push_all(out, &["/", leaf, "/", word(16), "/"]),
+            3 => push_all(out, &["/", leaf, "/view?id="]),
+            4 => push_all(out, &["/", leaf, "/", word(16), "-", word(24), "-"]),
+            5 => push_all(out, &["/", leaf, "/", word(16), "/", word(24), "/"]),
+            6 => push_all(out, &["/list.php?page="]),
+            _ => push_all(out, &["/", leaf, "/caf%C3%A9-", word(16), "/"]),
+        }
+        push_number(out, page);
+        match bits % 8 {
+            0 | 1 => push_all(out, &[".html"]),
+            2 => push_all(out, &["/"]),
+            3 => push_all(out, &["&cat=", word(16)]),
+            5 => push_all(out, &[".htm"]),
+            _ => {}
+        }
+    }
+
+    /// Appends the path and query of a node.
+    pub fn write_node_path(&self, node: Node, out: &mut Vec<u8>) {
+        match node {
+            Node::Page(place) => self.write_path(place, out),
+            Node::Dead(place, slot) => {
+                push_all(out, &["/gone/"]);
+                push_number(out, place.page);
+                out.push(b'-');
+                push_number(out, u64::from(slot));
+                push_all(out, &[".html"]);
+            }
+            Node::Hop(place, stop) => {
+                push_all(out, &["/hop"]);
+                push_number(out, u64::from(stop));
+                out.push(b'/');
+                push_number(out, place.page);
+            }
+            Node::Trap(host, kind) => self.write_trap_entrance(host, kind, out),
+        }
+    }
+
+    /// What a path (with its query) means on a host.
+    #[must_use]
+    pub fn resolve<'a>(&self, host: u32, path: &'a [u8], scratch: &mut Vec<u8>) -> Target<'a> {
+        if path == b"/" {
+            return Target::Page(0);
+        }
+        if path == b"/robots.txt" {
+            return Target::Robots;
+        }
+        if path.starts_with(b"/sitemap") {
+            return Target::Sitemap(path);
+        }
+        if let Some(trap) = self.parse_trap(host, path) {
+            return Target::Trap(trap);
+        }
+        if let Some(rest) = path.strip_prefix(b"/hop") {
+            return self.parse_hop(host, rest);
+        }
+        let linked = self.linked_pages(host);
+        let page = match path
+            .strip_prefix(b"/u")
+            .and_then(|rest| rest.strip_suffix(b"/"))
+        {
+            Some(digits) if digits.iter().all(u8::is_ascii_digit) => {
+                number(digits).and_then(|index| linked.checked_add(index))
+            }
+            _ => last_number(path),
+        };
+        let Some(page) = page.filter(|&page| page < self.hosts.pages(host)) else {
+            return Target::Nothing;
+        };
+        scratch.clear();
+        self.write_path(Place { host, page }, scratch);
+        if scratch == path {
+            Target::Page(page)
+        } else {
+            Target::Nothing
+        }
+    }
+
+    fn parse_hop(&self, host: u32, rest: &[u8]) -> Target<'static> {
+        let mut parts = rest.splitn(2, |&byte| byte == b'/');
+        let stop = parts.next().and_then(number);
+        let page = parts.next().and_then(number);
+        let (Some(stop), Some(page)) = (stop, page) else {
+            return Target::Nothing;
+        };
+        if page >= self.hosts.pages(host) || stop == 0 {
+            return Target::Nothing;
+        }
+        match self.kind(Place { host, page }) {
+            super::kind::Kind::Redirect(redirect) if stop <= u64::from(redirect.stops) => {
+                Target::Hop(page, stop as u8)
+            }
+            _ => Target::Nothing,
+        }
+    }
+
+    /// For an orphan that is the directory of a linked page: its number among the orphans.
+    fn ascending_orphan(&self, place: Place) -> Option<u64> {
+        let linked = self.linked_pages(place.host);
+        let index = place.page.checked_sub(linked)?;
+        self.leaf_below(place.host, index).map(|_| index)
+    }
+
+    /// For a page that lies in the directory of an orphan: the orphan's number.
+    fn below_orphan(&self, place: Place) -> Option<u64> {
+        let linked = self.linked_pages(place.host);
+        if linked == self.hosts.pages(place.host) {
+            return None;
+        }
+        let index = (linked - 1).checked_sub(place.page)?;
+        (self.leaf_below(place.host, index)? == place.page).then_some(index)
+    }
+
+    /// The linked page whose path leads up to that orphan; none where only a sitemap finds it.
+    fn leaf_below(&self, host: u32, index: u64) -> Option<u64> {
+        let linked = self.linked_pages(host);
+        if index >= self.hosts.pages(host) - linked {
+            return None;
+        }
+        if index % 2 == 0 && self.sitemap_kind(host).is_some() {
+            return None;
+        }
+        let page = linked.checked_sub(1 + index)?;
+        (!self.is_structural(Place { host, page })).then_some(page)
+    }
+
+    /// How an orphan can be found.
+    #[must_use]
+    pub fn orphan_is_below_a_path(&self, place: Place) -> bool {
+        self.ascending_orphan(place).is_some()
+    }
+}
+
+/// A decimal number written the one usual way.
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 15 || (digits.len() > 1 && digits[0] == b'0') {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |sum, &digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| sum * 10 + u64::from(digit - b'0'))
+    })
+}
+
+fn last_number(path: &[u8]) -> Option<u64> {
+    let end = path.iter().rposition(u8::is_ascii_digit)? + 1;
+    let start = path[..end]
+        .iter()
+        .rposition(|byte| !byte.is_ascii_digit())?
+        + 1;
+    number(&path[start..end])
+}

@@ -1,0 +1,332 @@
+//! Connections: read a head, answer, write, again. One thread, one runtime, many connections.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use socket2::SockRef;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+
+use super::Shared;
+use super::answer::{Desk, Request};
+use super::negotiate::Conditions;
+use super::reply::Ending;
+
+/// The largest request head; larger ones get 431.
+const MOST_HEAD: usize = 16 * 1024;
+const MOST_HEADERS: usize = 64;
+const DRIPS: usize = 10;
+const SEND_BUFFER: usize = 256 * 1024;
+
+/// Serves connections until told to stop.
+pub(crate) fn work(
+    shared: &Arc<Shared>,
+    listener: std::net::TcpListener,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return eprintln!("simweb: a worker cannot start: {error}"),
+    };
+    let local = LocalSet::new();
+    local.block_on(&runtime, async {
+        let listener = match tokio::net::TcpListener::from_std(listener) {
+            Ok(listener) => listener,
+            Err(error) => return eprintln!("simweb: a worker cannot listen: {error}"),
+        };
+        let desk = Rc::new(RefCell::new(Desk::default()));
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        tokio::task::spawn_local(serve(Arc::clone(shared), Rc::clone(&desk), stream));
+                    }
+                    // Out of descriptors, most likely: those in use will come back.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                },
+                _ = stopping.changed() => break,
+            }
+        }
+    });
+}
+
+struct Connection {
+    shared: Arc<Shared>,
+    desk: Rc<RefCell<Desk>>,
+    stream: TcpStream,
+    number: u64,
+    address: Ipv4Addr,
+}
+
+async fn serve(shared: Arc<Shared>, desk: Rc<RefCell<Desk>>, stream: TcpStream) {
+    let address = match stream.local_addr().map(|address| address.ip()) {
+        Ok(IpAddr::V4(address)) if address.is_loopback() => address,
+        // Reached through a real network: the simulated web is not for others.
+        _ => return,
+    };
+    let _ = stream.set_nodelay(true);
+    let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
+    let number = shared.connections.fetch_add(1, Ordering::Relaxed);
+    let mut connection = Connection {
+        shared,
+        desk,
+        stream,
+        number,
+        address,
+    };
+    // The client went away, or broke the protocol: nobody is left to be told.
+    let _ = connection.run().await;
+}
+
+/// Owned facts of a request, so that the read buffer can move on.
+enum Parsed {
+    Partial,
+    Bad(u16),
+    Head {
+        length: usize,
+        keep: bool,
+        method: Method,
+        host: Option<u32>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Get,
+    Head,
+    Other,
+}
+
+impl Connection {
+    async fn run(&mut self) -> io::Result<()> {
+        let mut buffer: Vec<u8> = Vec::with_capacity(2048);
+        loop {
+            let parsed = if buffer.is_empty() {
+                Parsed::Partial
+            } else {
+                self.parse(&buffer)
+            };
+            match parsed {
+                Parsed::Partial if buffer.len() >= MOST_HEAD => return self.refuse(431).await,
+                Parsed::Partial => {
+                    if self.read(&mut buffer).await? == 0 {
+                        return Ok(());
+                    }
+                }
+                Parsed::Bad(status) => return self.refuse(status).await,
+                Parsed::Head {
+                    length,
+                    keep,
+                    method,
+                    host,
+                } => {
+                    let keep = self.exchange(&buffer[..length], keep, method, host).await?;
+                    if !keep {
+                        return self.stream.shutdown().await;
+                    }
+                    buffer.drain(..length);
+                }
+            }
+        }
+    }
+
+    async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        loop {
+            buffer.reserve(2048);
+            match self.stream.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.stream.readable().await?;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn parse(&self, buffer: &[u8]) -> Parsed {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut head = httparse::Request::new(&mut headers);
+        let length = match head.parse(buffer) {
+            Ok(httparse::Status::Complete(length)) => length,
+            Ok(httparse::Status::Partial) => return Parsed::Partial,
+            Err(httparse::Error::TooManyHeaders) => return Parsed::Bad(431),
+            Err(_) => return Parsed::Bad(400),
+        };
+        let method = match head.method {
+            Some("GET") => Method::Get,
+            Some("HEAD") => Method::Head,
+            _ => Method::Other,
+        };
+        let mut keep = head.version == Some(1);
+        let mut host = None;
+        for header in head.headers.iter() {
+            if header.name.eq_ignore_ascii_case("host") {
+                host = self.shared.model.hosts.of_name(header.value);
+            } else if header.name.eq_ignore_ascii_case("connection") {
+                if header.value.eq_ignore_ascii_case(b"close") {
+                    keep = false;
+                } else if header.value.eq_ignore_ascii_case(b"keep-alive") {
+                    keep = true;
+                }
+            }
+        }
+        // The body of another method is not read, so nothing can follow it.
+        Parsed::Head {
+            length,
+            keep: keep && method != Method::Other,
+            method,
+            host,
+        }
+    }
+
+    /// One request and its reply; true if another may follow.
+    async fn exchange(
+        &mut self,
+        head: &[u8],
+        keep: bool,
+        method: Method,
+        named: Option<u32>,
+    ) -> io::Result<bool> {
+        let time_us = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let host = named.or_else(|| self.shared.model.hosts.of_address(self.address));
+        if let Some(host) = host {
+            let wait = self.shared.model.latency_us(host);
+            if wait > 0 {
+                tokio::time::sleep(Duration::from_micros(wait)).await;
+            }
+        }
+        let (ending, rest) = self.reply(head, keep, method, host, time_us.as_micros() as u64)?;
+        match ending {
+            Ending::Whole => {
+                if !rest.is_empty() {
+                    self.stream.write_all(&rest).await?;
+                }
+                return Ok(keep);
+            }
+            Ending::Drip => {
+                let pause = self.shared.model.options.drip_seconds / DRIPS as f64;
+                for part in rest.chunks(rest.len().div_ceil(DRIPS).max(1)) {
+                    self.stream.write_all(part).await?;
+                    tokio::time::sleep(Duration::from_secs_f64(pause)).await;
+                }
+                return Ok(keep);
+            }
+            Ending::ResetFirst => {}
+            Ending::ResetMidway => self.stream.write_all(&rest[..rest.len() / 2]).await?,
+        }
+        // Lingering for no time makes the kernel send a reset.
+        SockRef::from(&self.stream).set_linger(Some(Duration::ZERO))?;
+        Err(io::ErrorKind::ConnectionReset.into())
+    }
+
+    /// Makes the reply and writes what the socket takes at once; gives what is left.
+    fn reply(
+        &self,
+        head: &[u8],
+        keep: bool,
+        method: Method,
+        host: Option<u32>,
+        time_us: u64,
+    ) -> io::Result<(Ending, Vec<u8>)> {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut parsed = httparse::Request::new(&mut headers);
+        let _ = parsed.parse(head);
+        let path = path_of(parsed.path.unwrap_or("/").as_bytes());
+        let mut request = Request {
+            path,
+            head_only: method == Method::Head,
+            accept_encoding: b"",
+            conditions: Conditions::default(),
+            keep,
+        };
+        for header in parsed.headers.iter() {
+            if header.name.eq_ignore_ascii_case("accept-encoding") {
+                request.accept_encoding = header.value;
+            } else if header.name.eq_ignore_ascii_case("if-none-match") {
+                request.conditions.none_match = Some(header.value);
+            } else if header.name.eq_ignore_ascii_case("if-modified-since") {
+                request.conditions.modified_since = Some(header.value);
+            }
+        }
+        let mut desk = self.desk.borrow_mut();
+        let ending = match host {
+            _ if method == Method::Other => desk.plain(405, "only GET and HEAD\n", request),
+            Some(host) => desk.answer(&self.shared, host, request),
+            None => desk.plain(
+                421,
+                "no host of the simulated web has this address\n",
+                request,
+            ),
+        };
+        let status = if matches!(ending, Ending::ResetFirst) {
+            0
+        } else {
+            desk.reply.status
+        };
+        self.shared.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(log) = &self.shared.log {
+            let mut name = Vec::with_capacity(24);
+            match host {
+                Some(host) => self.shared.model.hosts.write_authority(host, &mut name),
+                None => name.extend_from_slice(self.address.to_string().as_bytes()),
+            }
+            log.add(time_us, self.number, &name, path, status);
+        }
+        let bytes = desk.reply.bytes();
+        let sent = match ending {
+            Ending::ResetFirst => return Ok((ending, Vec::new())),
+            Ending::Drip | Ending::ResetMidway => 0,
+            Ending::Whole => match self.stream.try_write(bytes) {
+                Ok(sent) => sent,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
+            },
+        };
+        Ok((
+            ending,
+            if sent == bytes.len() {
+                Vec::new()
+            } else {
+                bytes[sent..].to_vec()
+            },
+        ))
+    }
+
+    async fn refuse(&mut self, status: u16) -> io::Result<()> {
+        let bytes = {
+            let mut desk = self.desk.borrow_mut();
+            let request = Request {
+                path: b"/",
+                head_only: false,
+                accept_encoding: b"",
+                conditions: Conditions::default(),
+                keep: false,
+            };
+            desk.plain(status, "the request is not understood\n", request);
+            desk.reply.bytes().to_vec()
+        };
+        self.stream.write_all(&bytes).await?;
+        self.stream.shutdown().await
+    }
+}
+
+/// The path and query of a request target, also where it is in absolute form (RFC 9112, 3.2.2).
+fn path_of(target: &[u8]) -> &[u8] {
+    let Some(rest) = target.strip_prefix(b"http://") else {
+        return target;
+    };
+    rest.iter()
+        .position(|&byte| byte == b'/')
+        .map_or(b"/", |at| &rest[at..])
+}

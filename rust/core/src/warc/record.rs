@@ -174,12 +174,24 @@ impl Builder {
     /// coding, its content coding kept.
     #[must_use]
     pub fn response(&self, meta: &Meta<'_>, head: &[u8], body: &[u8]) -> Member {
+        self.response_of(meta, head, body, sha1(body))
+    }
+
+    /// The same for a body whose digest is known, so that it is hashed once.
+    #[must_use]
+    pub fn response_of(
+        &self,
+        meta: &Meta<'_>,
+        head: &[u8],
+        body: &[u8],
+        payload: Digest,
+    ) -> Member {
         let mut draft = Draft::new(
             Kind::Response,
             "application/http;msgtype=response",
             meta.date,
         );
-        draft.payload_digest = Some(sha1(body));
+        draft.payload_digest = Some(payload);
         draft.block_digest = self.block_digest;
         let protocol = head::protocol(head);
         let head = head::archived(head);

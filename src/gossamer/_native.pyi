@@ -330,8 +330,6 @@ class Node:
     def close(self) -> None: ...
 
 # --- simweb
-from os import PathLike
-from typing import final
 
 @final
 class SimwebServer:

@@ -12,6 +12,7 @@ mod robots;
 mod seen;
 mod simweb;
 mod sitemap;
+mod visit;
 mod state;
 mod warc;
 
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     state::register(module)?;
     seen::register(module)?;
     frontier::register(module)?;
+    visit::register(module)?;
     node::register(module)?;
     sitemap::register(module)?;
     simweb::register(module)?;

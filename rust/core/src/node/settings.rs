@@ -170,7 +170,9 @@ impl NodeSettings {
         serde_json::from_str(text).map_err(|error| wrong("settings", &error))
     }
 
-    pub(super) fn rules(&self) -> Rules {
+    /// The rules of the canonical form.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
         Rules {
             strip_params: Names::new(&self.canonical.strip_parameters),
             strip_session: Names::new(&self.canonical.strip_sessions),
@@ -191,7 +193,9 @@ impl NodeSettings {
         SeenSettings { cache_bytes: self.seen.ram, bloom_bytes: self.seen.ram }
     }
 
-    pub(super) fn warc(&self, fsync: FsyncPolicy) -> warc::Settings {
+    /// What the WARC writer is told.
+    #[must_use]
+    pub fn warc(&self, fsync: FsyncPolicy) -> warc::Settings {
         let info = [
             ("software", concat!("gossamer/", env!("CARGO_PKG_VERSION"))),
             ("format", "WARC File Format 1.1"),
@@ -209,7 +213,8 @@ impl NodeSettings {
         }
     }
 
-    pub(super) fn policies(&self, roots: &[String]) -> Result<Policies, NodeError> {
+    /// What may change while the engine runs.
+    pub fn policies(&self, roots: &[String]) -> Result<Policies, NodeError> {
         let table = &self.scope;
         let kind = match table.kind.as_str() {
             "host" => ScopeKind::Host,
@@ -250,7 +255,8 @@ impl NodeSettings {
         })
     }
 
-    pub(super) fn visit(&self) -> Result<VisitSettings, NodeError> {
+    /// What the engine is told at its start.
+    pub fn visit(&self) -> Result<VisitSettings, NodeError> {
         let fetch = &self.fetch;
         let limits = Limits {
             connect: Duration::from_micros(fetch.connect_timeout),

@@ -62,7 +62,8 @@ def then_silence(*parts: bytes, seconds: float = 20.0) -> Handler:
         for part in parts:
             connection.sendall(part)
         connection.settimeout(seconds)
-        connection.recv(1)
+        while connection.recv(4096):
+            pass
 
     return handle
 

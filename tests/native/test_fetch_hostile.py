@@ -89,6 +89,7 @@ CASES = [
     Case("odd bytes in a field", send(b"HTTP/1.1 200 OK\r\nX-\xff: \x80\x01\r\nContent-Length: 2\r\n\r\nok"), "fetched", b"ok"),
     Case("same length twice", send(OK + CL % 2 + CL % 2 + b"\r\nok"), "fetched", b"ok"),
     Case("length and chunks", send(chunked(b"5\r\nhello\r\n0\r\n\r\n", b"Content-Length: 3")), "fetched", b"hello"),
+    Case("chunked twice", send(chunked(b"2\r\nok\r\n0\r\n\r\n", b"Transfer-Encoding: chunked")), "fetched", b"ok"),
     Case("last chunk, then the end", send(chunked(b"5\r\nhello\r\n0\r\n")), "fetched", b"hello"),
     Case("more than the length", send(page(b"ok") + b"surplus"), "fetched", b"ok"),
     Case("unknown coding", send(page(b"ok", b"Content-Encoding: utf-8")), "fetched", b"ok"),
@@ -119,7 +120,7 @@ CASES = [
     Case("chunk size overflow", send(chunked(b"fffffffffffffffffff\r\nhello")), "protocol_broken", b""),
     Case("endless chunk extension", endless(chunked(b"5;"), b"x" * 1000), "protocol_broken", b""),
     Case("endless trailer", endless(chunked(b"0\r\n"), b"X: y\r\n" * 99), "protocol_broken"),
-    Case("chunked twice", send(chunked(b"0\r\n\r\n", b"Transfer-Encoding: chunked")), "protocol_broken"),
+    Case("chunked is not last", send(chunked(b"0\r\n\r\n", b"Transfer-Encoding: chunked, gzip")), "protocol_broken"),
     Case("HTTP/0.9", send(b"<html>hello</html>"), "protocol_broken", b""),
     Case("endless HTTP/0.9", endless(b"<html>", b"x" * 1000), "protocol_broken", b""),
     Case("another protocol", send(b"SSH-2.0-OpenSSH_9.9\r\n"), "protocol_broken", b""),
@@ -222,7 +223,9 @@ def test_redirect_targets_come_raw(size: int):
 
 
 def test_a_redirect_target_beyond_the_head_limit_is_refused():
-    with HostileServer(default=endless(b"HTTP/1.1 301 M\r\nLocation: http://", b"a" * 999)) as server:
+    with HostileServer(
+        default=endless(b"HTTP/1.1 301 M\r\nLocation: http://", b"a" * 999)
+    ) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS})
         [response] = fetcher.fetch([server.url()])
     assert response.outcome == "protocol_broken"
@@ -233,7 +236,11 @@ def test_a_redirect_stays_one_when_its_body_never_ends():
     with HostileServer(default=endless(head, b"x" * 1000)) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS})
         [response] = fetcher.fetch([server.url()])
-    assert (response.outcome, response.location, response.truncated) == ("redirected", "/next", "length")
+    assert (response.outcome, response.location, response.truncated) == (
+        "redirected",
+        "/next",
+        "length",
+    )
 
 
 def test_unwanted_types_are_not_read_but_robots_files_are():
@@ -259,7 +266,11 @@ def test_nobody_listens(fetcher: Fetcher):
 def test_conditional_requests_carry_the_validators_and_nothing_smuggled():
     with HostileServer(default=send(b"HTTP/1.1 304 Not Modified\r\n\r\n")) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS, "contact": "me@example.org"})
-        good = {"url": server.url(), "etag": '"x"', "last_modified": "Sun, 06 Nov 1994 08:49:37 GMT"}
+        good = {
+            "url": server.url(),
+            "etag": '"x"',
+            "last_modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+        }
         bad = {"url": server.url(), "etag": '"x"\r\nEvil: yes'}
         assert [r.outcome for r in fetcher.fetch([good], concurrency=1)] == ["not_modified"]
         assert [r.outcome for r in fetcher.fetch([bad], concurrency=1)] == ["not_modified"]
@@ -277,7 +288,8 @@ def test_retry_after_is_read_and_bounded():
         "/4": b"Retry-After: tomorrow",
     }
     routes = {
-        path: send(b"HTTP/1.1 503 Busy\r\n" + field + b"\r\n\r\n") for path, field in answers.items()
+        path: send(b"HTTP/1.1 503 Busy\r\n" + field + b"\r\n\r\n")
+        for path, field in answers.items()
     }
     with HostileServer(routes) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS})

@@ -31,12 +31,22 @@ LENIENT = {
     398: "a header line without a colon is passed over",
     580: "two Location fields: the first counts",
     772: "two Location fields on a page mean nothing",
-    1496: "gzip as a transfer coding is removed, asked for or not",
-    1495: "identity is no coding",
-    2105: "a stray CR in a field value",
+    1563: "where a redirect leads is judged when its target comes round the ring",
+    2105: "a stray CR in a field value is a blank",
     2106: "trailer fields are not kept, so what is in them does not matter",
-    2119: "identity is no coding",
-    418: "gzip as a transfer coding is removed, asked for or not",
+    2119: "a transfer coding that nobody knows: the body ends with the connection",
+}
+# Where the standard library reads something else than we do, though both find a page.
+OTHERWISE = {
+    319: "a transfer coding that nobody knows: the length beside it does not count (RFC 9112)",
+    341: "it stops at a bare line feed between chunks",
+    693: "the same",
+    1116: "the same",
+    1417: "the same",
+    1124: "it does not know gzip as a transfer coding",
+    1482: "it does not know chunked said twice",
+    1493: "it does not know identity as a transfer coding",
+    3034: "the head never ends; it takes the end of the connection for the end of the head",
 }
 # Exit codes of curl that speak of the response itself, not of its command line.
 FAULTS = {1, 8, 18, 52, 56, 61}
@@ -85,15 +95,8 @@ def test_curl_what_is_refused_there_is_no_page_here():
         for number, (case, response) in first.items()
         if response.outcome in {"fetched", "redirected"} and response.truncated is None
     }
-    assert set(read) <= set(LENIENT) | STATUS_ONLY, {
-        n: name for n, name in read.items() if n not in LENIENT
-    }
-    assert len(first) - len(read) >= 24
-
-
-# curl stops for a reason of its own command line: a redirect to gopher, an existing file, headers
-# added up over many redirects.
-STATUS_ONLY = {1563, 498, 1247, 1460, 1683}
+    assert set(read) == set(LENIENT), read
+    assert len(first) == 41
 
 
 def http_client(raw: bytes) -> tuple[int, bytes] | None:
@@ -115,25 +118,18 @@ def http_client(raw: bytes) -> tuple[int, bytes] | None:
 
 def test_curl_pages_are_read_as_the_standard_library_reads_them():
     replies, responses, _ = curl_exchanges()
-    agreed = differing = 0
-    differences = []
+    agreed = 0
+    differing = set()
     for (case, raw), response in zip(replies, responses, strict=True):
-        if case["curl_exit"] != 0:
-            continue
-        expected = http_client(raw)
+        expected = http_client(raw) if case["curl_exit"] == 0 else None
         if expected is None:
             continue
         if expected == (response.status, response.wire_body):
             agreed += 1
         else:
-            differing += 1
-            differences.append((case["id"], expected, response))
-    assert agreed >= AGREED, (agreed, differing, differences[:12])
-    assert differing <= DIFFERING, (agreed, differing, differences)
-
-
-AGREED = 400
-DIFFERING = 0
+            differing.add(case["id"])
+    assert differing == set(OTHERWISE)
+    assert agreed == 444
 
 
 BODIES = {

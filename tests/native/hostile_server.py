@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
+from typing import Self
 
 Handler = Callable[[socket.socket], None]
 
@@ -103,7 +104,7 @@ class HostileServer:
     def url(self, path: str = "/", *, scheme: str = "http", host: str = "127.0.0.1") -> str:
         return f"{scheme}://{host}:{self.port}{path}"
 
-    def __enter__(self) -> HostileServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -7,6 +7,7 @@ import struct
 import threading
 import time
 from types import TracebackType
+from typing import Self
 
 from hostile_server import HostileServer, send
 
@@ -27,7 +28,7 @@ class NameServer:
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
-    def __enter__(self) -> NameServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

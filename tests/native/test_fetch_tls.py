@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from hostile_server import HostileServer, reset, send, then_silence
+from hostile_server import HostileServer, send, then_reset, then_silence
 
 from gossamer._native import Fetcher
 
@@ -137,7 +137,7 @@ def test_bad_certificates(tmp_path: Path, root: Authority, kind: str, reason: st
     ("behaviour", "outcome"),
     [
         (send(b""), "tls_failed"),
-        (reset, "tls_failed"),
+        (then_reset(), "tls_failed"),
         (send(b"HTTP/1.1 400 Plain\r\n\r\n"), "tls_failed"),
         (send(b"\x16\x03\x03\xff\xff" + b"x" * 70_000), "tls_failed"),
         (then_silence(), "timed_out"),

@@ -103,12 +103,18 @@ pub(super) fn framing(head: &Head) -> Result<(Framing, bool), &'static str> {
     let chunks = transfer.iter().filter(|token| *token == "chunked").count();
     if chunks > 0 {
         // Said twice in a row it is said once: servers behind servers do that.
-        let trailing = transfer.iter().rev().take_while(|token| *token == "chunked");
+        let trailing = transfer
+            .iter()
+            .rev()
+            .take_while(|token| *token == "chunked");
         if trailing.count() != chunks {
             return Err("chunked is not the last transfer coding");
         }
         // With a length beside it the chunks hold, and the connection ends (RFC 9112, 6.3, 3).
-        return Ok((Framing::Chunked, length.is_some() || conflicting || chunks > 1));
+        return Ok((
+            Framing::Chunked,
+            length.is_some() || conflicting || chunks > 1,
+        ));
     }
     if transfer.iter().any(|token| token != "identity") {
         return Ok((Framing::Close, true));

@@ -73,7 +73,7 @@ def fetcher(names: NameServer, *, allow_private: bool = True) -> Fetcher:
     return Fetcher({"allow_private": allow_private, "dns": dns, "limits": {"total": 5.0}})
 
 
-def test_names_are_asked_for_once():
+def test_names_are_asked_for_once() -> None:
     table = {"good.test": (NOERROR, ["127.0.0.1"])}
     with NameServer(dict(table)) as names, HostileServer(default=PAGE) as server:
         url = server.url(host="good.test")
@@ -85,7 +85,7 @@ def test_names_are_asked_for_once():
     assert b"Host: good.test:" in server.requests[0]
 
 
-def test_each_way_of_not_knowing():
+def test_each_way_of_not_knowing() -> None:
     table: dict[str, tuple[int, list[str]] | None] = {
         "empty.test": (NOERROR, []),
         "broken.test": (SERVFAIL, []),
@@ -104,7 +104,7 @@ def test_each_way_of_not_knowing():
     assert again == first
 
 
-def test_a_name_that_points_inside_is_refused_and_nobody_is_visited():
+def test_a_name_that_points_inside_is_refused_and_nobody_is_visited() -> None:
     table = {
         "inside.test": (NOERROR, ["127.0.0.1"]),
         "both.test": (NOERROR, ["10.0.0.1", "169.254.169.254", "127.0.0.1"]),
@@ -115,7 +115,7 @@ def test_a_name_that_points_inside_is_refused_and_nobody_is_visited():
     assert server.requests == []
 
 
-def test_an_answer_that_changes_between_check_and_connect_gains_nothing():
+def test_an_answer_that_changes_between_check_and_connect_gains_nothing() -> None:
     """The name is resolved once; what is judged is what is visited."""
     with NameServer({"turn.test": (NOERROR, ["127.0.0.2"])}) as names:
         with HostileServer(default=PAGE) as server:

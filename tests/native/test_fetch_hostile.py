@@ -166,7 +166,9 @@ def fetcher() -> Fetcher:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
-def test_each_case_ends_in_its_outcome(server: HostileServer, fetcher: Fetcher, number: int):
+def test_each_case_ends_in_its_outcome(
+    server: HostileServer, fetcher: Fetcher, number: int
+) -> None:
     case = CASES[number]
     began = time.monotonic()
     [response] = fetcher.fetch([server.url(f"/{number}")])
@@ -183,7 +185,7 @@ def test_each_case_ends_in_its_outcome(server: HostileServer, fetcher: Fetcher, 
     assert len(response.detail) < 300
 
 
-def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer, fetcher: Fetcher):
+def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer, fetcher: Fetcher) -> None:
     order = [n for n in range(len(CASES)) for _ in range(2)]
     began = time.monotonic()
     responses = fetcher.fetch([server.url(f"/{n}") for n in order], concurrency=len(order))
@@ -194,7 +196,7 @@ def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer, fetcher: Fet
     assert (after.outcome, after.body) == ("fetched", PAGE)
 
 
-def test_partial_gzip_gives_its_beginning(server: HostileServer, fetcher: Fetcher):
+def test_partial_gzip_gives_its_beginning(server: HostileServer, fetcher: Fetcher) -> None:
     number = next(n for n, case in enumerate(CASES) if case.name == "gzip cut")
     [response] = fetcher.fetch([server.url(f"/{number}")])
     assert len(response.body) > len(NOISE) // 4
@@ -202,7 +204,7 @@ def test_partial_gzip_gives_its_beginning(server: HostileServer, fetcher: Fetche
     assert response.wire_body == half(gzip.compress(NOISE, mtime=0))
 
 
-def test_decoded_size_limit_keeps_what_fits():
+def test_decoded_size_limit_keeps_what_fits() -> None:
     text = NOISE * 20
     with HostileServer(default=send(page(gzip.compress(text), GZIP))) as server:
         limits = LIMITS | {"decoded_bytes": 100_000, "body_bytes": 10_000_000}
@@ -212,7 +214,7 @@ def test_decoded_size_limit_keeps_what_fits():
 
 
 @pytest.mark.parametrize("size", [10, 2000, 60_000])
-def test_redirect_targets_come_raw(size: int):
+def test_redirect_targets_come_raw(size: int) -> None:
     target = "http://example.org/" + "a" * size
     answer = b"HTTP/1.1 301 Moved\r\nLocation: %s\r\n\r\n" % target.encode()
     with HostileServer(default=send(answer)) as server:
@@ -222,7 +224,7 @@ def test_redirect_targets_come_raw(size: int):
     assert response.location == target
 
 
-def test_a_redirect_target_beyond_the_head_limit_is_refused():
+def test_a_redirect_target_beyond_the_head_limit_is_refused() -> None:
     with HostileServer(
         default=endless(b"HTTP/1.1 301 M\r\nLocation: http://", b"a" * 999)
     ) as server:
@@ -231,7 +233,7 @@ def test_a_redirect_target_beyond_the_head_limit_is_refused():
     assert response.outcome == "protocol_broken"
 
 
-def test_a_redirect_stays_one_when_its_body_never_ends():
+def test_a_redirect_stays_one_when_its_body_never_ends() -> None:
     head = b"HTTP/1.1 302 Found\r\nLocation: /next\r\n\r\n"
     with HostileServer(default=endless(head, b"x" * 1000)) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS})
@@ -243,7 +245,7 @@ def test_a_redirect_stays_one_when_its_body_never_ends():
     )
 
 
-def test_unwanted_types_are_not_read_but_robots_files_are():
+def test_unwanted_types_are_not_read_but_robots_files_are() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 4\r\n\r\n"
     with HostileServer({"/slow": then_silence(head)}, default=send(head + b"data")) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS, "accept_types": ["text/*"]})
@@ -256,14 +258,14 @@ def test_unwanted_types_are_not_read_but_robots_files_are():
     assert (robots.outcome, robots.body) == ("fetched", b"data")
 
 
-def test_nobody_listens(fetcher: Fetcher):
+def test_nobody_listens(fetcher: Fetcher) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         [response] = fetcher.fetch([f"http://127.0.0.1:{taken.getsockname()[1]}/"])
     assert response.outcome == "connect_failed"
 
 
-def test_conditional_requests_carry_the_validators_and_nothing_smuggled():
+def test_conditional_requests_carry_the_validators_and_nothing_smuggled() -> None:
     with HostileServer(default=send(b"HTTP/1.1 304 Not Modified\r\n\r\n")) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS, "contact": "me@example.org"})
         good = {
@@ -280,7 +282,7 @@ def test_conditional_requests_carry_the_validators_and_nothing_smuggled():
     assert b"Evil" not in second
 
 
-def test_retry_after_is_read_and_bounded():
+def test_retry_after_is_read_and_bounded() -> None:
     answers = {
         "/1": b"Retry-After: 120",
         "/2": b"Retry-After: 999999999999999999999999",
@@ -297,7 +299,7 @@ def test_retry_after_is_read_and_bounded():
     assert waits == [120.0, 7 * 24 * 3600.0, 60.0, None]
 
 
-def test_ipv6_and_all_addresses_of_a_name():
+def test_ipv6_and_all_addresses_of_a_name() -> None:
     with HostileServer(default=send(page(b"six")), host="::1") as server:
         fixed = {"two.example": ["127.0.0.1", "::1"]}
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS, "dns": {"fixed": fixed}})

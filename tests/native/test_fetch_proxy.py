@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import socket
 import threading
+from typing import Any
 
 import pytest
 from hostile_server import Handler, HostileServer, read_head, send
@@ -54,7 +55,7 @@ def socks_server(seen: list[tuple[int, str, int]], login: bytes | None = None) -
     return handle
 
 
-def test_http_proxy_gets_the_whole_url_and_its_own_login():
+def test_http_proxy_gets_the_whole_url_and_its_own_login() -> None:
     with HostileServer(default=PAGE) as proxy:
         settings = {"allow_private": True, "proxy": f"http://me:p%40ss@127.0.0.1:{proxy.port}"}
         fetcher = Fetcher(settings)
@@ -67,7 +68,7 @@ def test_http_proxy_gets_the_whole_url_and_its_own_login():
     assert b"Proxy-Authorization: Basic " + base64.b64encode(b"me:p@ss") in head
 
 
-def test_http_proxy_still_refuses_private_addresses():
+def test_http_proxy_still_refuses_private_addresses() -> None:
     with HostileServer(default=PAGE) as proxy:
         fetcher = Fetcher({"proxy": f"http://127.0.0.1:{proxy.port}"})
         [response] = fetcher.fetch(["http://10.0.0.1/"])
@@ -75,7 +76,7 @@ def test_http_proxy_still_refuses_private_addresses():
     assert proxy.requests == []
 
 
-def test_connect_is_asked_for_tls_and_its_refusal_is_an_outcome():
+def test_connect_is_asked_for_tls_and_its_refusal_is_an_outcome() -> None:
     heads: list[bytes] = []
 
     def refuse(connection: socket.socket) -> None:
@@ -91,7 +92,7 @@ def test_connect_is_asked_for_tls_and_its_refusal_is_an_outcome():
     assert b"secret" not in heads[0]
 
 
-def test_socks5_resolves_here_and_socks5h_there():
+def test_socks5_resolves_here_and_socks5h_there() -> None:
     seen: list[tuple[int, str, int]] = []
     with (
         HostileServer(default=PAGE) as server,
@@ -109,7 +110,7 @@ def test_socks5_resolves_here_and_socks5h_there():
     assert seen == [(1, "127.0.0.1", server.port), (3, "site.test", server.port)]
 
 
-def test_socks5_login():
+def test_socks5_login() -> None:
     seen: list[tuple[int, str, int]] = []
     handler = socks_server(seen, login=b"\x01\x02me\x03pwd")
     with HostileServer(default=PAGE) as server, HostileServer(on_connect=handler) as proxy:
@@ -119,7 +120,7 @@ def test_socks5_login():
     assert outcomes == ["fetched", "connect_failed"]
 
 
-def test_no_cookie_is_kept_unless_asked_for():
+def test_no_cookie_is_kept_unless_asked_for() -> None:
     answer = send(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nContent-Length: 0\r\n\r\n")
     sent = {}
     for cookies in (False, True):
@@ -131,7 +132,7 @@ def test_no_cookie_is_kept_unless_asked_for():
     assert sent == {False: [False] * 3, True: [False, True, False]}
 
 
-def test_credentials_go_to_their_origin_only():
+def test_credentials_go_to_their_origin_only() -> None:
     with HostileServer(default=PAGE) as one, HostileServer(default=PAGE) as two:
         fetcher = Fetcher({"allow_private": True, "credentials": [(one.url(""), "Basic c2VjcmV0")]})
         fetcher.fetch(
@@ -141,7 +142,12 @@ def test_credentials_go_to_their_origin_only():
     assert [b"Authorization" in head for head in two.requests] == [False]
 
 
-def test_a_setting_that_is_not_known_is_named():
-    for settings in ({"user_agnet": "x"}, {"limits": {"conect": 1}}, {"dns": {"server": []}}):
+def test_a_setting_that_is_not_known_is_named() -> None:
+    wrong: list[dict[str, Any]] = [
+        {"user_agnet": "x"},
+        {"limits": {"conect": 1}},
+        {"dns": {"server": []}},
+    ]
+    for settings in wrong:
         with pytest.raises(ValueError, match="no setting"):
             Fetcher(settings)

@@ -29,17 +29,17 @@ def native_fields(struct: str) -> list[str]:
         (TlsSettings, "TlsSettings"),
     ],
 )
-def test_the_same_list(model: type, struct: str):
+def test_the_same_list(model: type, struct: str) -> None:
     assert sorted(model.model_fields) == sorted(native_fields(struct))  # type: ignore[attr-defined]
 
 
-def test_the_native_fetcher_takes_them():
+def test_the_native_fetcher_takes_them() -> None:
     Fetcher(
         FetchSettings(contact="me@example.org", dns=DnsSettings(servers=("127.0.0.1:53",))).native()
     )
 
 
-def test_unknown_and_impossible_values_are_refused():
+def test_unknown_and_impossible_values_are_refused() -> None:
     with pytest.raises(ValidationError):
         FetchSettings.model_validate({"user_agnet": "x"})
     with pytest.raises(ValidationError):

@@ -74,7 +74,7 @@ def curl_exchanges() -> tuple[list[tuple[dict[str, Any], bytes]], list[FetchResp
     return replies, responses, took
 
 
-def test_curl_every_exchange_ends_in_a_page_or_an_outcome():
+def test_curl_every_exchange_ends_in_a_page_or_an_outcome() -> None:
     replies, responses, took = curl_exchanges()
     assert len({case["id"] for case, _ in replies}) == 452
     known = set(outcome_names())
@@ -84,7 +84,7 @@ def test_curl_every_exchange_ends_in_a_page_or_an_outcome():
     assert took < 60
 
 
-def test_curl_what_is_refused_there_is_no_page_here():
+def test_curl_what_is_refused_there_is_no_page_here() -> None:
     replies, responses, _ = curl_exchanges()
     first: dict[int, tuple[dict[str, Any], FetchResponse]] = {}
     for (case, raw), response in zip(replies, responses, strict=True):
@@ -116,7 +116,7 @@ def http_client(raw: bytes) -> tuple[int, bytes] | None:
         return None
 
 
-def test_curl_pages_are_read_as_the_standard_library_reads_them():
+def test_curl_pages_are_read_as_the_standard_library_reads_them() -> None:
     replies, responses, _ = curl_exchanges()
     agreed = 0
     differing = set()
@@ -177,7 +177,7 @@ def fetch_coded(name: str, coding: str, **limits: float) -> FetchResponse:
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_compressed_bodies(name: str):
+def test_compressed_bodies(name: str) -> None:
     response = fetch_coded(name, BODIES[name])
     assert response.outcome == "fetched"
     expected = response.wire_body
@@ -188,14 +188,14 @@ def test_compressed_bodies(name: str):
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_stay_small(name: str):
+def test_bombs_stay_small(name: str) -> None:
     response = fetch_coded(name, BOMBS[name], decoded_bytes=50_000_000, ratio=100)
     assert (response.outcome, response.body) == ("encoding_broken", b"")
     cut = fetch_coded(name, BOMBS[name], decoded_bytes=1_000_000, ratio=10_000_000)
     assert (cut.outcome, len(cut.body)) == ("truncated", 1_000_000)
 
 
-def test_truncated_gzip_gives_what_came():
+def test_truncated_gzip_gives_what_came() -> None:
     response = fetch_coded("unexpected-eof.gz", "gzip")
     expected = suite("http-scrapy-compressed", "unexpected-eof-output.txt").read_bytes()
     assert (response.outcome, response.truncated) == ("truncated", "decoded")
@@ -207,7 +207,7 @@ def test_truncated_gzip_gives_what_came():
         assert b"<!doctype" in response.body[:99].lower()
 
 
-def test_odd_spellings_of_addresses_reach_the_guard():
+def test_odd_spellings_of_addresses_reach_the_guard() -> None:
     spellings = json.loads(suite("security-ssrf", "funky_ipv4.json").read_text())
     # No test sends a packet to a public address: those are left to the guard alone.
     spellings = {h: ip for h, ip in spellings.items() if ip is None or forbidden_address(ip)}
@@ -222,7 +222,7 @@ def test_odd_spellings_of_addresses_reach_the_guard():
             assert (response.outcome, response.ip) == ("forbidden_address", ip), host
 
 
-def test_edges_of_private_ranges():
+def test_edges_of_private_ranges() -> None:
     for row in json.loads(suite("security-ssrf", "nutch_cidr.json").read_text()):
         # Rows outside their range may lie in another that is forbidden too.
         if row["contains"]:

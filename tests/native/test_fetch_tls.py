@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from hostile_server import HostileServer, send, then_reset, then_silence
+from hostile_server import Handler, HostileServer, send, then_reset, then_silence
 
 from gossamer._native import Fetcher
 
@@ -108,7 +108,7 @@ def fetcher(*roots: Authority) -> Fetcher:
 
 
 @pytest.mark.parametrize("host", ["site.example", "127.0.0.1"])
-def test_a_good_certificate(tmp_path: Path, root: Authority, host: str):
+def test_a_good_certificate(tmp_path: Path, root: Authority, host: str) -> None:
     with HostileServer(default=PAGE, tls=context(tmp_path, root)) as server:
         [response] = fetcher(root).fetch([server.url(scheme="https", host=host)])
     assert (response.outcome, response.body) == ("fetched", b"ok"), response
@@ -119,7 +119,7 @@ def test_a_good_certificate(tmp_path: Path, root: Authority, host: str):
     ("kind", "reason"),
     [("unknown", "UnknownIssuer"), ("expired", "expired"), ("early", "not valid yet"), ("wrong host", "not valid for")],
 )  # fmt: skip
-def test_bad_certificates(tmp_path: Path, root: Authority, kind: str, reason: str):
+def test_bad_certificates(tmp_path: Path, root: Authority, kind: str, reason: str) -> None:
     made = {
         "unknown": lambda: context(tmp_path, authority("stranger")),
         "expired": lambda: context(tmp_path, root, begins=NOW - 5 * DAY, ends=NOW - DAY),
@@ -144,7 +144,7 @@ def test_bad_certificates(tmp_path: Path, root: Authority, kind: str, reason: st
     ],
     ids=["closed", "reset", "plain HTTP", "noise", "silence"],
 )
-def test_handshakes_that_do_not_happen(root: Authority, behaviour, outcome: str):
+def test_handshakes_that_do_not_happen(root: Authority, behaviour: Handler, outcome: str) -> None:
     with HostileServer(on_connect=behaviour) as server:
         began = time.monotonic()
         [response] = fetcher(root).fetch([server.url(scheme="https", host="site.example")])
@@ -152,7 +152,7 @@ def test_handshakes_that_do_not_happen(root: Authority, behaviour, outcome: str)
     assert response.outcome == outcome, response
 
 
-def test_a_body_that_ends_with_the_connection(tmp_path: Path, root: Authority):
+def test_a_body_that_ends_with_the_connection(tmp_path: Path, root: Authority) -> None:
     answer = send(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
     with HostileServer(default=answer, tls=context(tmp_path, root)) as server:
         [response] = fetcher(root).fetch([server.url(scheme="https", host="site.example")])

@@ -102,11 +102,19 @@ pub(super) fn framing(head: &Head) -> Result<(Framing, bool), &'static str> {
     }
     let chunks = transfer.iter().filter(|token| *token == "chunked").count();
     if chunks > 0 {
-        if chunks > 1 || transfer.last().map(String::as_str) != Some("chunked") {
+        // Said twice in a row it is said once: servers behind servers do that.
+        let trailing = transfer
+            .iter()
+            .rev()
+            .take_while(|token| *token == "chunked");
+        if trailing.count() != chunks {
             return Err("chunked is not the last transfer coding");
         }
         // With a length beside it the chunks hold, and the connection ends (RFC 9112, 6.3, 3).
-        return Ok((Framing::Chunked, length.is_some() || conflicting));
+        return Ok((
+            Framing::Chunked,
+            length.is_some() || conflicting || chunks > 1,
+        ));
     }
     if transfer.iter().any(|token| token != "identity") {
         return Ok((Framing::Close, true));
@@ -201,6 +209,10 @@ mod tests {
             Ok((Framing::Length(3), false))
         );
         assert!(read("Transfer-Encoding: chunked, gzip").is_err());
-        assert!(read("Transfer-Encoding: chunked\nTransfer-Encoding: chunked").is_err());
+        assert_eq!(
+            read("Transfer-Encoding: chunked\nTransfer-Encoding: chunked"),
+            Ok((Framing::Chunked, true))
+        );
+        assert!(read("Transfer-Encoding: chunked, gzip, chunked").is_err());
     }
 }

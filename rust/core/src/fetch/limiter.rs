@@ -1,13 +1,12 @@
 //! How many fetches may run at once: found by measuring, not by a constant.
 //!
 //! Takes the latency of each fetch as it ends; gives permits. In each window it measures how many
-//! fetches ended per second and how long they took. The most that the line and the machine carried
-//! lately, times the latency they have without a queue, is the number of fetches that fill them
-//! (Little's law); a little more than that is allowed, so that growth shows when there is room.
-//! Beyond the knee more fetches only wait for each other: the rate stands, the latency grows, and
-//! the limit stays. When the latency grows by itself, the limit falls with it.
+//! fetches ended per second and how long the typical one took. Below the knee of line and machine
+//! more fetches raise the rate and leave the latency; beyond it they only wait for each other. So
+//! the limit follows the ratio of the latency without a queue to the latency now, and goes back
+//! where a larger limit brought no larger rate. The latency without a queue is measured anew from
+//! time to time with the limit lowered: hosts change, and so does the line.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -43,10 +42,19 @@ const WINDOW: u64 = 250_000;
 const WINDOW_MOST: u64 = 5_000_000;
 /// A window says something from this many fetches on.
 const SAMPLES: u64 = 20;
-/// Allowed over what fills the line.
-const GAIN: f64 = 1.25;
-/// Windows over which the best rate counts.
-const RATE_MEMORY: usize = 8;
+/// The first windows see only the quick answers and say nothing of the usual latency.
+const WARM_UP: u32 = 2;
+/// The latency may be this many times the one without a queue: noise, and a queue that keeps
+/// the line busy.
+const TOLERANCE: f64 = 1.5;
+/// The limit grows at most so much in a window, and shrinks at most so much.
+const GROWTH: f64 = 1.25;
+const SHRINKAGE: f64 = 0.7;
+/// A limit that is this much larger must have brought this much more rate.
+const STEP: f64 = 1.5;
+const STEP_GAIN: f64 = 1.1;
+/// Windows without growth after a step that brought nothing.
+const HOLD: u32 = 20;
 /// Windows after which the unqueued latency is measured anew, with the limit lowered for it.
 const LATENCY_MEMORY: u32 = 40;
 /// Windows that such a measurement takes: one to drain, one to measure.
@@ -64,12 +72,14 @@ struct Measure {
     failed: u64,
     usual_failures: f64,
     busiest: usize,
-    rates: VecDeque<f64>,
+    windows: u32,
+    /// Limit and rate where the last step began.
+    mark: Option<(f64, f64)>,
+    hold: u32,
     base_latency: Option<f64>,
     base_age: u32,
     probing: u32,
     last_latency: f64,
-    bytes: u64,
 }
 
 /// The limit of the process. Cheap to clone.
@@ -124,12 +134,13 @@ impl Limiter {
             failed: 0,
             usual_failures: 0.0,
             busiest: 0,
-            rates: VecDeque::new(),
+            windows: 0,
+            mark: None,
+            hold: 0,
             base_latency: None,
             base_age: 0,
             probing: 0,
             last_latency: 0.0,
-            bytes: 0,
         };
         Limiter {
             inner: Arc::new(Inner {
@@ -176,12 +187,12 @@ impl Limiter {
     }
 
     /// Tells how a fetch went. `now` is microseconds; `ok`: an answer came, of whatever status.
-    pub fn record(&self, now: u64, latency: Duration, ok: bool, bytes: usize) {
+    pub fn record(&self, now: u64, latency: Duration, ok: bool) {
         if self.inner.settings.fixed.is_some() {
             return;
         }
         let mut state = self.inner.lock();
-        state.measure.take(now, latency, ok, bytes);
+        state.measure.take(now, latency, ok);
         if state.measure.window_is_over(now) {
             state.measure.close_window(now, &self.inner.settings);
             self.inner.resize(&mut state);
@@ -227,13 +238,13 @@ impl Inner {
 }
 
 impl Measure {
-    fn take(&mut self, now: u64, latency: Duration, ok: bool, bytes: usize) {
+    fn take(&mut self, now: u64, latency: Duration, ok: bool) {
         self.window_start.get_or_insert(now);
         self.ended += 1;
-        self.bytes += bytes as u64;
         // Failures end fast or at a time limit: their latency says nothing of the line.
         if ok {
-            self.latency_sum += latency.as_secs_f64();
+            // The logarithm, so that a few slow hosts do not hide what most do.
+            self.latency_sum += latency.as_secs_f64().max(1e-6).ln();
             self.latency_count += 1;
         } else {
             self.failed += 1;
@@ -254,10 +265,10 @@ impl Measure {
         self.usual_failures += (failures - self.usual_failures) * 0.1;
         let saturated = self.busiest as f64 >= self.limit * 0.8;
         if self.latency_count > 0 {
-            let latency = self.latency_sum / self.latency_count as f64;
+            let latency = (self.latency_sum / self.latency_count as f64).exp();
             self.last_latency = latency;
-            self.learn(rate, latency);
-            self.steer(latency, saturated, troubled);
+            self.learn(latency);
+            self.steer(rate, latency, saturated, troubled);
         } else if troubled {
             self.limit *= 0.7;
         }
@@ -267,50 +278,69 @@ impl Measure {
         self.latency_sum = 0.0;
     }
 
-    fn learn(&mut self, rate: f64, latency: f64) {
-        self.rates.push_back(rate);
-        if self.rates.len() > RATE_MEMORY {
-            self.rates.pop_front();
+    fn learn(&mut self, latency: f64) {
+        self.windows = self.windows.saturating_add(1);
+        let measured = self.probing == 1;
+        self.probing = self.probing.saturating_sub(1);
+        if self.windows <= WARM_UP {
+            return;
         }
         match self.base_latency {
-            Some(base) if latency >= base && self.probing != 1 => self.base_age += 1,
-            // Lower than known, or measured on purpose: this is the latency without a queue.
+            Some(base) if latency >= base && !measured => self.base_age += 1,
+            // Lower than known, or measured on purpose.
             _ => {
                 self.base_latency = Some(latency);
                 self.base_age = 0;
             }
         }
-        self.probing = self.probing.saturating_sub(1);
     }
 
-    fn steer(&mut self, latency: f64, saturated: bool, troubled: bool) {
-        let base = self.base_latency.unwrap_or(latency);
-        let best = self.rates.iter().copied().fold(0.0, f64::max);
-        let fills = best * base;
+    fn steer(&mut self, rate: f64, latency: f64, saturated: bool, troubled: bool) {
+        let Some(base) = self.base_latency else {
+            return;
+        };
         if troubled {
-            self.limit *= 0.7;
+            self.limit *= SHRINKAGE;
         } else if self.probing > 0 {
             // Between the two windows of a measurement the limit stays low.
         } else if self.base_age >= LATENCY_MEMORY {
             self.probing = PROBE;
-            self.limit = fills * 0.5;
+            self.base_age = 0;
+            self.limit *= 0.5 * (base / latency).min(1.0);
+            self.mark = None;
         } else {
-            let wanted = GAIN * fills + 2.0;
-            if wanted > self.limit && !saturated {
-                // Nobody used what was allowed: no reason to allow more.
-            } else if wanted > self.limit {
-                self.limit = wanted.min(self.limit * 2.0);
-            } else {
-                // Down by steps, so that one odd window costs little.
-                self.limit = wanted.max(self.limit * 0.7);
-            }
+            self.follow(rate, TOLERANCE * base / latency, saturated);
         }
+    }
+
+    fn follow(&mut self, rate: f64, ratio: f64, saturated: bool) {
+        self.hold = self.hold.saturating_sub(1);
+        if ratio < 1.0 {
+            self.limit *= ratio.max(SHRINKAGE);
+            self.mark = None;
+            return;
+        }
+        // Nobody used what was allowed: no reason to allow more.
+        if !saturated || self.hold > 0 {
+            return;
+        }
+        let (marked_limit, marked_rate) = *self.mark.get_or_insert((self.limit, rate));
+        if self.limit >= marked_limit * STEP {
+            if rate < marked_rate * STEP_GAIN {
+                self.limit = marked_limit;
+                self.hold = HOLD;
+                self.mark = None;
+                return;
+            }
+            self.mark = Some((self.limit, rate));
+        }
+        self.limit = self.limit * ratio.min(GROWTH) + 1.0;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
@@ -320,6 +350,7 @@ mod tests {
         limiter: Limiter,
         now: u64,
         next_free: f64,
+        started: u32,
         running: BinaryHeap<Reverse<(u64, u64)>>,
         permits: Vec<Permit>,
     }
@@ -330,6 +361,7 @@ mod tests {
                 limiter: Limiter::new(settings),
                 now: 1_000_000,
                 next_free: 0.0,
+                started: 1,
                 running: BinaryHeap::new(),
                 permits: Vec::new(),
             }
@@ -347,7 +379,11 @@ mod tests {
                     // varies by host; the sequence is fixed.
                     let enter = self.next_free.max(self.now as f64 / 1e6) + 1.0 / rate;
                     self.next_free = enter;
-                    let spread = 0.5 + f64::from((self.permits.len() * 7919 % 101) as u32) / 100.0;
+                    self.started = self
+                        .started
+                        .wrapping_mul(1_664_525)
+                        .wrapping_add(1_013_904_223);
+                    let spread = 0.5 + f64::from(self.started >> 8) / f64::from(1 << 24);
                     let done = ((enter + base * spread) * 1e6) as u64;
                     self.running.push(Reverse((done, self.now)));
                 }
@@ -357,7 +393,7 @@ mod tests {
                 self.now = self.now.max(done);
                 self.permits.pop();
                 let latency = Duration::from_micros(self.now - started);
-                self.limiter.record(self.now, latency, true, 20_000);
+                self.limiter.record(self.now, latency, true);
                 if self.now > begun + seconds * 500_000 {
                     sum += self.limiter.limit() as f64;
                     count += 1.0;
@@ -397,7 +433,7 @@ mod tests {
             ..LimiterSettings::default()
         });
         for n in 0..2000 {
-            limiter.record(n * 1000, Duration::from_secs(1), false, 0);
+            limiter.record(n * 1000, Duration::from_secs(1), false);
         }
         assert!(limiter.limit() < 500, "{}", limiter.limit());
     }
@@ -414,7 +450,7 @@ mod tests {
             ..LimiterSettings::default()
         });
         for n in 0..1000 {
-            fixed.record(n * 100_000, Duration::from_millis(5), n % 2 == 0, 1);
+            fixed.record(n * 100_000, Duration::from_millis(5), n % 2 == 0);
         }
         let held: Vec<_> = std::iter::from_fn(|| fixed.try_acquire()).collect();
         assert_eq!((held.len(), fixed.limit()), (3, 3));
@@ -425,7 +461,7 @@ mod tests {
         let limiter = Limiter::new(LimiterSettings::default());
         for n in 0..5000u64 {
             let permit = limiter.try_acquire().unwrap();
-            limiter.record(n * 10_000, Duration::from_millis(100), true, 1);
+            limiter.record(n * 10_000, Duration::from_millis(100), true);
             drop(permit);
         }
         assert!(limiter.limit() <= 64, "{}", limiter.limit());

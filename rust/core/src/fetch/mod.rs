@@ -16,12 +16,18 @@ mod connect;
 mod cookies;
 mod decode;
 mod dns;
+#[cfg(test)]
+mod dns_tests;
 mod fetcher;
 mod finish;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod guard;
 mod head;
 mod http1;
 mod http2;
+#[cfg(test)]
+mod http2_tests;
 mod judge;
 mod limiter;
 mod message;

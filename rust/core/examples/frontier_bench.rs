@@ -1,9 +1,9 @@
-//! What the frontier costs: time per visit and per added link, RAM per host and per queued URL.
+//! What the frontier costs: CPU time per visit and per added link, RAM per host and per queued URL.
 //!
 //! `cargo run --release -p gossamer-core --example frontier_bench -- HOSTS [URLS_PER_HOST]`
 #![allow(clippy::unwrap_used)]
 
-use std::time::Instant;
+use cpu_time::ProcessTime as Instant;
 
 use gossamer_core::frontier::{
     CompileRobots, Fresh, Frontier, Micros, Purpose, Report, RobotsAnswer, RobotsRules, SECOND,
@@ -53,7 +53,7 @@ fn main() {
     let mut writes = Writes::default();
     let mut frontier =
         Frontier::open(settings.clone(), compile(), &state, now, &mut writes).unwrap();
-    let mut apply = |frontier: &mut Frontier, mut writes: Writes| {
+    let apply = |frontier: &mut Frontier, mut writes: Writes| {
         let batch = frontier.seal(&mut writes);
         let begun = Instant::now();
         state.apply(writes, false).unwrap();
@@ -65,35 +65,41 @@ fn main() {
     // Links: batches of 50, 90 % of them of one host, as pages have them.
     let (mut spent, mut added, mut out) = (0.0, 0_u64, Vec::new());
     let from = [7_u8; 16];
-    for round in 0..per_host {
-        for first in (0..hosts).step_by(500) {
-            let texts: Vec<(String, String, u64)> = (first..hosts.min(first + 500))
-                .map(|host| {
-                    let name = format!("host-{host}.example");
-                    let url = format!("https://{name}/a/path/of/usual/length/page-{round}.html");
-                    (url, name, key(host))
-                })
-                .collect();
-            let items: Vec<Fresh<'_>> = texts
-                .iter()
-                .map(|(url, name, key)| Fresh {
-                    from: &from,
-                    depth: 3,
-                    ..Fresh::new(url, name, *key)
-                })
-                .collect();
+    let mut made = vec![0_u32; hosts as usize];
+    let mut dice = 1_u64;
+    for page in 0..hosts * per_host / 50 {
+        let texts: Vec<(String, String, u64)> = (0..50_u64)
+            .map(|link| {
+                dice = dice
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(99);
+                let host = if link < 45 { page } else { dice >> 33 } % hosts;
+                made[host as usize] += 1;
+                let name = format!("host-{host}.example");
+                let number = made[host as usize];
+                let url = format!("https://{name}/a/path/of/usual/length/page-{number}.html");
+                (url, name, key(host))
+            })
+            .collect();
+        let items: Vec<Fresh<'_>> = texts
+            .iter()
+            .map(|(url, name, key)| Fresh {
+                from: &from,
+                depth: 3,
+                ..Fresh::new(url, name, *key)
+            })
+            .collect();
+        let begun = Instant::now();
+        out.clear();
+        frontier
+            .add(now, &items, &state, &mut writes, &mut out)
+            .unwrap();
+        spent += begun.elapsed().as_secs_f64();
+        added += items.len() as u64;
+        if writes.list.len() > 10_000 {
             let begun = Instant::now();
-            out.clear();
-            frontier
-                .add(now, &items, &state, &mut writes, &mut out)
-                .unwrap();
-            spent += begun.elapsed().as_secs_f64();
-            added += items.len() as u64;
-            if writes.list.len() > 10_000 {
-                let begun = Instant::now();
-                let store = apply(&mut frontier, std::mem::take(&mut writes));
-                spent += (begun.elapsed() - store).as_secs_f64();
-            }
+            let store = apply(&mut frontier, std::mem::take(&mut writes));
+            spent += (begun.elapsed() - store).as_secs_f64();
         }
     }
     apply(&mut frontier, std::mem::take(&mut writes));

@@ -34,6 +34,10 @@ impl Frontier {
             host.leases = host.leases.saturating_sub(1);
             host.robots_out &= of.purpose != Purpose::Robots;
             let record = &mut host.record;
+            if record.next_due == of.due_set {
+                // Only the lease held the host; from now on the end of the visit does.
+                record.next_due = of.due_before;
+            }
             record.ip = report.ip.or(record.ip);
             if visited {
                 record.last_end = record.last_end.max(ended);
@@ -64,13 +68,10 @@ impl Frontier {
     /// The visit never began: all is as before, but for a wait that was asked for.
     fn defer(&mut self, time: Micros, of: &Lease, report: &Report) -> Verdict {
         if let Some(host) = self.host_mut(of.slot) {
-            let before = if host.leases == 0 {
-                of.due_before
-            } else {
-                host.record.next_due
-            };
-            let wait = time.saturating_add(report.wait_us.unwrap_or(0));
-            host.record.next_due = before.max(wait);
+            // With an address the host waits in the address's line, and needs no guess.
+            let wait = report.wait_us.filter(|_| report.ip.is_none()).unwrap_or(0);
+            let wait = time.saturating_add(wait);
+            host.record.next_due = host.record.next_due.max(wait);
         }
         self.back(of, Arc::clone(&of.record));
         self.returned(of.slot)

@@ -71,7 +71,9 @@ impl Frontier {
         if at >= host.resume {
             return;
         }
-        if full && host.head.is_empty() {
+        // When memory is full a head may change but not grow.
+        let room = if full { host.head.len() } else { room };
+        if room == 0 || (host.head.len() >= room && host.head.last().is_some_and(|l| l.at < at)) {
             host.resume = at;
             return;
         }

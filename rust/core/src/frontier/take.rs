@@ -23,8 +23,9 @@ pub(super) struct Lease {
     pub at: u64,
     pub record: Arc<[u8]>,
     pub started: Micros,
-    /// When the host was due before this lease.
+    /// When the host was due before this lease, and what the lease made of that.
     pub due_before: Micros,
+    pub due_set: Micros,
 }
 
 impl Frontier {
@@ -51,13 +52,13 @@ impl Frontier {
                 break;
             }
             self.timetable.pop();
-            let Some(slot) = self.whose(turn, time) else {
+            let Some((slot, line)) = self.whose(turn, time) else {
                 continue;
             };
             let result = self.serve(slot, time, &mut budget, reads, writes, refusals);
             let ip = self.host(slot).and_then(|host| host.record.ip);
             self.schedule(slot);
-            if let Some(ip) = ip {
+            for ip in ip.into_iter().chain(line) {
                 self.wake_line(ip, time);
             }
             visits.extend(result?);
@@ -102,8 +103,8 @@ impl Frontier {
             .is_some_and(|most| self.counters.pages + self.page_leases >= most)
     }
 
-    /// The host that a turn is for, if the turn still holds.
-    fn whose(&mut self, turn: Turn, time: Micros) -> Option<u32> {
+    /// The host that a turn is for, if the turn still holds, and the address whose line it left.
+    fn whose(&mut self, turn: Turn, time: Micros) -> Option<(u32, Option<IpAddr>)> {
         match turn.who() {
             Who::Host(slot) => {
                 let host = self.host_mut(slot)?;
@@ -111,7 +112,7 @@ impl Frontier {
                     return None;
                 }
                 host.scheduled = Micros::MAX;
-                Some(slot)
+                Some((slot, None))
             }
             Who::Line(number) => {
                 let line = self.lines.get_mut(number)?;
@@ -126,13 +127,12 @@ impl Frontier {
                 }
                 let slot = self.lines.get_mut(number)?.hosts.pop_front();
                 self.lines.end_if_empty(number);
-                if let Some(host) = slot.and_then(|slot| self.host_mut(slot)) {
+                let slot = slot?;
+                if let Some(host) = self.host_mut(slot) {
                     host.in_line = false;
                 }
-                if let Some(slot) = slot {
-                    self.recount(slot);
-                }
-                slot
+                self.recount(slot);
+                Some((slot, Some(ip)))
             }
         }
     }
@@ -334,7 +334,8 @@ impl Frontier {
         let due_before = host.record.next_due;
         host.leases += 1;
         host.record.aside = false;
-        host.record.next_due = time.saturating_add(gap);
+        let due_set = time.saturating_add(gap);
+        host.record.next_due = due_set;
         host.robots_out |= purpose == Purpose::Robots;
         let key = host.key;
         let name = host.record.name.clone();
@@ -355,6 +356,7 @@ impl Frontier {
                 record: Arc::clone(&first.record),
                 started: time,
                 due_before,
+                due_set,
             },
         );
         self.recount(slot);

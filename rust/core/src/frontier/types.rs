@@ -118,7 +118,7 @@ pub struct Report {
     /// Time to the response; `None`: the server did not answer.
     pub response_us: Option<Micros>,
     pub bytes: u64,
-    /// `Retry-After`, or for `Deferred` how long to wait; counted from `ended`.
+    /// `Retry-After`, or for `Deferred` without an address how long to wait; from `ended` on.
     pub wait_us: Option<Micros>,
     /// For a robots visit; `None`: follows from the outcome.
     pub robots: Option<RobotsAnswer>,

@@ -171,7 +171,12 @@ impl Judge {
             let host_free = self.hosts.get(&host).is_none_or(|c| c.free(now, gap));
             let ip = IpAddr::from([10, 0, 0, (host % ips) as u8]);
             let ip_free = self.ips.get(&ip).is_none_or(|c| c.free(now, self.ip_gap));
-            assert!(!(host_free && ip_free), "host {host} is passed over");
+            assert!(
+                !(host_free && ip_free),
+                "host {host} is passed over at {now}: {:?} {:?} gap {gap}",
+                self.hosts.get(&host),
+                self.ips.get(&ip)
+            );
         }
     }
 

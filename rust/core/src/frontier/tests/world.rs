@@ -444,7 +444,13 @@ impl World {
         self.add(self.plan.adds);
         loop {
             self.land();
-            let next = self.take();
+            let mut next = self.take();
+            // Visits whose address was not free came back at once.
+            while matches!(next, Next::Taken(_))
+                && self.flights.iter().flatten().count() < self.plan.capacity
+            {
+                next = self.take();
+            }
             if next == Next::Finished {
                 break;
             }

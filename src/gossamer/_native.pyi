@@ -36,6 +36,8 @@ class Seen:
         directory: str | PathLike[str] | None = None,
         *,
         cache_bytes: int | None = None,
+        filter_bytes: int | None = None,
+        recent_keys: int | None = None,
         bloom_bytes: int | None = None,
         store_cache_bytes: int | None = None,
         store_buffer_bytes: int | None = None,

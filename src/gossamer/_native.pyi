@@ -344,6 +344,8 @@ class Seen:
         directory: str | PathLike[str] | None = None,
         *,
         cache_bytes: int | None = None,
+        filter_bytes: int | None = None,
+        recent_keys: int | None = None,
         bloom_bytes: int | None = None,
         store_cache_bytes: int | None = None,
         store_buffer_bytes: int | None = None,

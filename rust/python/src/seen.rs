@@ -30,6 +30,8 @@ struct Inner {
     // Before the state, so that it goes first.
     seen: Box<dyn gossamer_core::seen::Seen>,
     writes: Writes,
+    /// The batch whose writes could not be applied.
+    sealed: Option<u64>,
     place: Place,
 }
 
@@ -60,12 +62,15 @@ impl Seen {
 #[pymethods]
 impl Seen {
     #[new]
-    #[pyo3(signature = (kind, directory=None, *, cache_bytes=None, bloom_bytes=None, store_cache_bytes=None, store_buffer_bytes=None))]
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (kind, directory=None, *, cache_bytes=None, filter_bytes=None, recent_keys=None, bloom_bytes=None, store_cache_bytes=None, store_buffer_bytes=None))]
     fn new(
         py: Python<'_>,
         kind: &str,
         directory: Option<PathBuf>,
         cache_bytes: Option<usize>,
+        filter_bytes: Option<usize>,
+        recent_keys: Option<usize>,
         bloom_bytes: Option<usize>,
         store_cache_bytes: Option<u64>,
         store_buffer_bytes: Option<u64>,
@@ -78,11 +83,14 @@ impl Seen {
         })?;
         let mut settings = SeenSettings::default();
         settings.cache_bytes = cache_bytes.unwrap_or(settings.cache_bytes);
+        settings.filter_bytes = filter_bytes.unwrap_or(settings.filter_bytes);
+        settings.recent_keys = recent_keys.unwrap_or(settings.recent_keys);
         settings.bloom_bytes = bloom_bytes.unwrap_or(settings.bloom_bytes);
         let mut disk = DiskSettings::default();
         disk.cache_bytes = store_cache_bytes.unwrap_or(disk.cache_bytes);
         disk.buffer_bytes = store_buffer_bytes.unwrap_or(disk.buffer_bytes);
         py.detach(|| {
+            settings.directory = directory.as_ref().map(|directory| directory.join("seen"));
             let place = match directory {
                 Some(directory) => Place::Disk(Box::new(
                     DiskState::open(&directory, disk).map_err(state_error)?,
@@ -94,6 +102,7 @@ impl Seen {
                 inner: Mutex::new(Some(Inner {
                     seen,
                     writes: Writes::default(),
+                    sealed: None,
                     place,
                 })),
             })
@@ -113,6 +122,9 @@ impl Seen {
                     }
                 })
                 .collect();
+            if inner.sealed.is_some() {
+                return Err(StoreError::new_err("commit again or forget first"));
+            }
             let mut fresh = Vec::new();
             inner
                 .seen
@@ -131,14 +143,19 @@ impl Seen {
     #[pyo3(signature = (*, durable=false))]
     fn commit(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
         self.with(py, |inner| {
+            let batch = match inner.sealed {
+                Some(batch) => batch,
+                None => inner.seen.seal(&mut inner.writes).map_err(state_error)?,
+            };
+            inner.sealed = Some(batch);
             inner
                 .place
                 .state()
                 .apply(inner.writes.clone(), durable)
                 .map_err(state_error)?;
+            inner.sealed = None;
             inner.writes = Writes::default();
-            let batch = inner.seen.seal();
-            inner.seen.applied(batch);
+            inner.seen.applied(batch, durable);
             Ok(())
         })
     }
@@ -147,6 +164,7 @@ impl Seen {
     fn forget(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |inner| {
             inner.writes = Writes::default();
+            inner.sealed = None;
             inner.seen.forget_pending();
             Ok(())
         })
@@ -162,14 +180,15 @@ impl Seen {
         self.with(py, |inner| Ok(inner.seen.error_rate()))
     }
 
-    /// Bytes the store uses: on disk, of its cache, of its buffers.
+    /// Bytes used: on disk by store and stage, of its cache, of its buffers.
     fn store_bytes(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         self.with(py, |inner| {
             let usage = match &inner.place {
                 Place::Memory(_) => DiskUse::default(),
                 Place::Disk(state) => state.usage().map_err(state_error)?,
             };
-            Ok((usage.disk_bytes, usage.cache_bytes, usage.buffer_bytes))
+            let disk = usage.disk_bytes + inner.seen.disk_bytes();
+            Ok((disk, usage.cache_bytes, usage.buffer_bytes))
         })
     }
 

@@ -1,34 +1,115 @@
-//! `exact`: keys in the store, a bounded table of popular keys in front of it.
+//! `exact`: all keys in sorted runs on disk, and in front of them, in this order, a table of
+//! popular keys, the keys of late batches, and a filter that knows most fresh URLs for fresh.
+//!
+//! A batch adds one row with its fresh keys to the store, so that they are as safe as the batch.
+//! When enough rows have come together their keys move into a run and the rows go.
+
+use std::collections::VecDeque;
 
 use super::cache::Cache;
+use super::filter::Filter;
 use super::pending::{Batches, KeySet};
-use super::{Candidate, Kind, Mark, Seen, UrlKey};
+use super::runs::Runs;
+use super::{Candidate, Kind, Mark, Seen, SeenSettings, UrlKey};
 use crate::state::{Reads, Space, StateError, Writes};
 
-/// The default kind: never wrong, RAM bounded by the table and the batches under way.
+/// Bits set per key in the filter: few, so that it is of use even at 5 bits a key.
+const PROBES: u32 = 4;
+
+/// The default kind: never wrong, RAM bounded by its settings and the batches under way.
 #[derive(Debug)]
 pub struct Exact {
     mark: Mark,
     cache: Cache,
-    pending: KeySet,
+    /// Keys that are in no run and not on the way into one.
+    recent: KeySet,
+    /// Of these, those whose batch is not applied yet.
     batches: Batches<UrlKey>,
-    /// Candidates of a call that only the store can answer, and its answers; kept for their room.
+    /// And those whose batch is applied, with the row of the store that holds them.
+    rows: VecDeque<(u64, Vec<UrlKey>)>,
+    /// How many keys `rows` has, and with how many they are moved.
+    row_keys: usize,
+    move_at: usize,
+    filter: Filter,
+    runs: Option<Runs>,
+    /// Candidates of a call that only the runs can answer; kept for their room.
     asked: Vec<(UrlKey, usize)>,
     keys: Vec<UrlKey>,
     known: Vec<bool>,
 }
 
 impl Exact {
-    pub(super) fn new(mark: Mark, cache_bytes: usize) -> Exact {
-        Exact {
+    pub(super) fn open(
+        mark: Mark,
+        settings: &SeenSettings,
+        reads: &dyn Reads,
+    ) -> Result<Exact, StateError> {
+        let mut filter = Filter::new(settings.filter_bytes, PROBES);
+        let runs = match &settings.directory {
+            Some(dir) => Some(Runs::open(dir, reads, |key| {
+                filter.insert(key);
+            })?),
+            None => None,
+        };
+        let (mut recent, mut rows, mut row_keys) = (KeySet::default(), VecDeque::new(), 0);
+        let mut odd = 0usize;
+        reads.scan(Space::Seen, &[], &[], &mut |row, value| {
+            let (keys, rest) = value.as_chunks::<16>();
+            match row.try_into().map(u64::from_be_bytes) {
+                Ok(row) if rest.is_empty() => {
+                    let keys: Vec<UrlKey> = keys.iter().copied().map(UrlKey).collect();
+                    recent.extend(&keys);
+                    row_keys += keys.len();
+                    rows.push_back((row, keys));
+                }
+                _ => odd += 1,
+            }
+            true
+        })?;
+        if odd > 0 {
+            return Err(StateError::Format(format!(
+                "{odd} rows do not hold keys of known URLs"
+            )));
+        }
+        let next = rows.back().map_or(1, |(row, _)| row + 1);
+        Ok(Exact {
             mark,
-            cache: Cache::new(cache_bytes),
-            pending: KeySet::default(),
-            batches: Batches::default(),
+            cache: Cache::new(settings.cache_bytes),
+            recent,
+            batches: Batches::starting_at(next),
+            rows,
+            row_keys,
+            move_at: settings.recent_keys.max(1),
+            filter,
+            runs,
             asked: Vec::new(),
             keys: Vec::new(),
             known: Vec::new(),
+        })
+    }
+
+    /// Begins to move applied keys into a run when there are enough, and waits when there are far
+    /// too many: RAM is bounded also when URLs come faster than the disk takes them.
+    fn move_on(&mut self) -> Result<(), StateError> {
+        let Some(runs) = &mut self.runs else {
+            return Ok(());
+        };
+        runs.progress(self.row_keys > 2 * self.move_at)?;
+        if self.row_keys < self.move_at || !runs.is_idle() {
+            return Ok(());
         }
+        let mut keys = Vec::with_capacity(self.row_keys);
+        let mut numbers = Vec::with_capacity(self.rows.len());
+        for (row, mut list) in self.rows.drain(..) {
+            keys.append(&mut list);
+            numbers.push(row);
+        }
+        self.row_keys = 0;
+        for key in &keys {
+            self.filter.insert(*key);
+            self.recent.remove(key);
+        }
+        runs.begin(keys, numbers)
     }
 }
 
@@ -40,69 +121,91 @@ impl Seen for Exact {
     fn admit(
         &mut self,
         urls: &[Candidate<'_>],
-        reads: &dyn Reads,
-        writes: &mut Writes,
+        _reads: &dyn Reads,
+        _writes: &mut Writes,
         fresh: &mut Vec<bool>,
     ) -> Result<(), StateError> {
         fresh.clear();
         fresh.resize(urls.len(), false);
         self.asked.clear();
-        for (at, candidate) in urls.iter().enumerate() {
-            if !self.cache.touch(candidate.key) && !self.pending.contains(&candidate.key) {
-                self.asked.push((candidate.key, at));
+        for (at, Candidate { key, .. }) in urls.iter().enumerate() {
+            if !self.cache.touch(*key) && !self.recent.contains(key) {
+                self.asked.push((*key, at));
             }
-        }
-        if self.asked.is_empty() {
-            return Ok(());
         }
         // In the order of the keys: the links of a page are neighbours, and equal keys meet, the
         // first of the page in front.
         self.asked.sort_unstable();
+        self.asked.dedup_by_key(|(key, _)| *key);
         self.keys.clear();
-        self.keys.extend(self.asked.iter().map(|(key, _)| *key));
-        self.keys.dedup();
-        reads.contains_each(
-            Space::Seen,
-            &mut self.keys.iter().map(|key| &key.0[..]),
-            &mut self.known,
-        )?;
-        let mut asked = self.asked.iter().peekable();
-        for (key, known) in self.keys.iter().zip(&self.known) {
-            let first = asked.next();
-            while asked.next_if(|(other, _)| other == key).is_some() {}
-            if *known {
+        if self.runs.is_some() {
+            let maybe = self.asked.iter().map(|(key, _)| *key);
+            self.keys
+                .extend(maybe.filter(|key| self.filter.contains(*key)));
+        }
+        self.known.clear();
+        self.known.resize(self.keys.len(), false);
+        if let Some(runs) = &self.runs {
+            runs.find(&self.keys, &mut self.known)?;
+        }
+        let mut answers = self.keys.iter().zip(&self.known).peekable();
+        for (key, at) in &self.asked {
+            let answer = answers.next_if(|(asked, _)| *asked == key);
+            if answer.is_some_and(|(_, known)| *known) {
                 self.cache.add(*key);
-            } else if let Some((_, at)) = first {
+            } else {
                 fresh[*at] = true;
-                self.pending.insert(*key);
+                self.recent.insert(*key);
                 self.batches.add(*key);
-                writes.put(Space::Seen, key.0, []);
             }
         }
-        self.mark.write(writes);
         Ok(())
     }
 
-    fn seal(&mut self) -> u64 {
-        self.mark.next_batch();
-        self.batches.seal()
+    fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError> {
+        self.move_on()?;
+        self.mark.write(writes);
+        let keys: Vec<u8> = self.batches.open().iter().flat_map(|key| key.0).collect();
+        let batch = self.batches.seal();
+        if !keys.is_empty() {
+            writes.put(Space::Seen, batch.to_be_bytes(), keys);
+        }
+        if let Some(runs) = &mut self.runs {
+            runs.carry(batch, writes);
+        }
+        Ok(batch)
     }
 
-    fn applied(&mut self, batch: u64) {
-        for key in self.batches.take_applied(batch) {
-            self.pending.remove(&key);
-            self.cache.add(key);
+    fn applied(&mut self, batch: u64, durable: bool) {
+        for (row, keys) in self.batches.take_applied(batch) {
+            self.row_keys += keys.len();
+            if !keys.is_empty() {
+                self.rows.push_back((row, keys));
+            }
+        }
+        if let Some(runs) = &mut self.runs {
+            runs.applied(batch, durable);
         }
     }
 
     fn forget_pending(&mut self) {
-        self.mark.next_batch();
-        self.batches.take_all_back();
-        self.pending.clear();
+        for key in self.batches.take_all_back() {
+            self.recent.remove(&key);
+        }
+        if let Some(runs) = &mut self.runs {
+            runs.forget_pending();
+        }
     }
 
     fn ram_bytes(&self) -> u64 {
-        let pending = self.pending.capacity() * (size_of::<UrlKey>() + 1);
-        (self.cache.bytes() + pending + self.batches.bytes()) as u64
+        let recent = self.recent.capacity() * (size_of::<UrlKey>() + 1);
+        let rows = self.row_keys * size_of::<UrlKey>();
+        let runs = self.runs.as_ref().map_or(0, |runs| runs.bytes().0);
+        let fixed = self.cache.bytes() + self.filter.bytes();
+        (fixed + recent + rows + self.batches.bytes() + runs) as u64
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.runs.as_ref().map_or(0, |runs| runs.bytes().1)
     }
 }

@@ -57,24 +57,22 @@ impl Seen for Memory {
             fresh.push(new);
             if new {
                 self.batches.add(candidate.key);
-                self.mark.write(writes);
                 writes.put(Space::Seen, candidate.key.0, []);
             }
         }
         Ok(())
     }
 
-    fn seal(&mut self) -> u64 {
-        self.mark.next_batch();
-        self.batches.seal()
+    fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError> {
+        self.mark.write(writes);
+        Ok(self.batches.seal())
     }
 
-    fn applied(&mut self, batch: u64) {
+    fn applied(&mut self, batch: u64, _durable: bool) {
         self.batches.take_applied(batch);
     }
 
     fn forget_pending(&mut self) {
-        self.mark.next_batch();
         for key in self.batches.take_all_back() {
             self.keys.remove(&key);
         }

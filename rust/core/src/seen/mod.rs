@@ -12,15 +12,22 @@
 mod bloom;
 mod cache;
 mod exact;
+mod filter;
 mod key;
 mod memory;
 mod pending;
 pub mod rehearsal;
+mod run;
+mod runs;
 mod table;
 mod trie;
 
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod exact_tests;
+
+use std::path::PathBuf;
 
 use crate::state::{Reads, Space, StateError, Writes};
 
@@ -43,8 +50,8 @@ pub trait Seen: Send {
     /// Which of the kinds this is.
     fn kind(&self) -> Kind;
 
-    /// Sets `fresh[i]` to whether `urls[i]` passes, and adds to `writes` what must be remembered.
-    /// After an error nothing of this call has passed.
+    /// Sets `fresh[i]` to whether `urls[i]` passes, and adds to `writes` what must be remembered
+    /// (the rest comes with [`Seen::seal`]). After an error nothing of this call has passed.
     fn admit(
         &mut self,
         urls: &[Candidate<'_>],
@@ -53,18 +60,25 @@ pub trait Seen: Send {
         fresh: &mut Vec<bool>,
     ) -> Result<(), StateError>;
 
-    /// Ends the current batch: what was admitted since the last call goes into one set of writes.
-    /// Gives the number by which [`Seen::applied`] knows it.
-    fn seal(&mut self) -> u64;
+    /// Ends the current batch, before its writes are applied: adds to them what is left to
+    /// remember, and gives the number by which [`Seen::applied`] knows the batch. After an error
+    /// the batch goes on and can be sealed later.
+    fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError>;
 
-    /// The writes of all batches up to and including `batch` are in the store now.
-    fn applied(&mut self, batch: u64);
+    /// The writes of all batches up to and including `batch` are in the store now; `durable` as
+    /// they were applied.
+    fn applied(&mut self, batch: u64, durable: bool);
 
     /// The writes of all batches not applied yet are lost: their URLs may pass again.
     fn forget_pending(&mut self);
 
     /// Bytes of RAM in use, without the store's own cache.
     fn ram_bytes(&self) -> u64;
+
+    /// Bytes of disk in use, without the store's own.
+    fn disk_bytes(&self) -> u64 {
+        0
+    }
 
     /// The share of fresh URLs that are held back by mistake, as far as it is known now.
     fn error_rate(&self) -> f64 {
@@ -75,7 +89,7 @@ pub trait Seen: Send {
 /// The kinds of `seen`, by setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Keys in the store, a bounded table of popular ones in front.
+    /// Keys in sorted runs on disk, a bounded table of popular ones in front.
     Exact,
     /// A Bloom filter of bounded size.
     Bloom,
@@ -119,8 +133,16 @@ impl Kind {
 /// What a kind may use.
 #[derive(Clone, Debug)]
 pub struct SeenSettings {
+    /// Where the runs of `exact` are; without it all keys stay in RAM, for tests.
+    pub directory: Option<PathBuf>,
     /// Bytes of RAM of the table of popular URLs (`exact`).
     pub cache_bytes: usize,
+    /// Bytes of RAM of the filter in front of the runs (`exact`): with 5 bits a URL it knows nine
+    /// of ten fresh URLs for fresh, without a look at the disk.
+    pub filter_bytes: usize,
+    /// How many URLs wait in RAM before they move into a run (`exact`), some 50 bytes each; twice
+    /// as many may, while a run is written.
+    pub recent_keys: usize,
     /// Bytes of RAM of the filter (`bloom`). With 16 bits a URL about 1 in 1,000 fresh URLs is
     /// held back, with 10 bits 1 in 80.
     pub bloom_bytes: usize,
@@ -129,7 +151,10 @@ pub struct SeenSettings {
 impl Default for SeenSettings {
     fn default() -> Self {
         Self {
+            directory: None,
             cache_bytes: 32 << 20,
+            filter_bytes: 64 << 20,
+            recent_keys: 1 << 19,
             bloom_bytes: 64 << 20,
         }
     }
@@ -147,7 +172,7 @@ pub fn open(
     let mark = Mark::new(kind, settings);
     mark.check(reads)?;
     Ok(match kind {
-        Kind::Exact => Box::new(Exact::new(mark, settings.cache_bytes)),
+        Kind::Exact => Box::new(Exact::open(mark, settings, reads)?),
         Kind::Bloom => Box::new(Bloom::open(mark, settings.bloom_bytes, reads)?),
         Kind::Trie => Box::new(Trie::open(mark, reads)?),
         Kind::Table => Box::new(Table::new(mark)),
@@ -159,20 +184,15 @@ pub fn open(
 #[derive(Debug)]
 pub struct Mark {
     text: String,
-    /// Whether the batch being filled has it already.
-    written: bool,
 }
 
 impl Mark {
     fn new(kind: Kind, settings: &SeenSettings) -> Mark {
         let text = match kind {
-            Kind::Bloom => format!("bloom {}", bloom::blocks_for(settings.bloom_bytes)),
+            Kind::Bloom => format!("bloom {}", filter::blocks_for(settings.bloom_bytes)),
             other => other.as_str().to_owned(),
         };
-        Mark {
-            text,
-            written: false,
-        }
+        Mark { text }
     }
 
     fn check(&self, reads: &dyn Reads) -> Result<(), StateError> {
@@ -186,16 +206,8 @@ impl Mark {
         }
     }
 
-    /// Adds the note, once to every batch, so that no batch depends on an earlier one.
-    fn write(&mut self, writes: &mut Writes) {
-        if !self.written {
-            writes.put(Space::Meta, KIND_KEY, self.text.as_bytes());
-            self.written = true;
-        }
-    }
-
-    /// The batch being filled has ended, or is lost.
-    fn next_batch(&mut self) {
-        self.written = false;
+    /// Adds the note, to every batch, so that no batch depends on an earlier one.
+    fn write(&self, writes: &mut Writes) {
+        writes.put(Space::Meta, KIND_KEY, self.text.as_bytes());
     }
 }

@@ -34,23 +34,28 @@ pub struct Batches<T> {
 
 impl<T> Default for Batches<T> {
     fn default() -> Self {
-        Self {
-            open: Vec::new(),
-            sealed: VecDeque::new(),
-            next: 1,
-        }
+        Self::starting_at(1)
     }
 }
 
 impl<T> Batches<T> {
+    /// No items; the next batch has the number `next`.
+    pub fn starting_at(next: u64) -> Self {
+        Self {
+            open: Vec::new(),
+            sealed: VecDeque::new(),
+            next,
+        }
+    }
+
     /// Adds an item to the batch being filled.
     pub fn add(&mut self, item: T) {
         self.open.push(item);
     }
 
-    /// How many items the batch being filled has.
-    pub fn open_len(&self) -> usize {
-        self.open.len()
+    /// The items of the batch being filled.
+    pub fn open(&self) -> &[T] {
+        &self.open
     }
 
     /// Takes back the items of the batch being filled from the `from`-th on, latest first.
@@ -67,15 +72,10 @@ impl<T> Batches<T> {
         number
     }
 
-    /// Takes the items of all batches up to `batch`.
-    pub fn take_applied(&mut self, batch: u64) -> Vec<T> {
-        let mut items = Vec::new();
-        while self.sealed.front().is_some_and(|(n, _)| *n <= batch) {
-            if let Some((_, mut list)) = self.sealed.pop_front() {
-                items.append(&mut list);
-            }
-        }
-        items
+    /// Takes the batches up to `batch`, with their numbers.
+    pub fn take_applied(&mut self, batch: u64) -> Vec<(u64, Vec<T>)> {
+        let count = self.sealed.partition_point(|(number, _)| *number <= batch);
+        self.sealed.drain(..count).collect()
     }
 
     /// Takes all items, latest first.

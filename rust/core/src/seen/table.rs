@@ -61,7 +61,6 @@ impl Seen for Table {
             let new = !known && self.pending.insert(row.clone());
             fresh.push(new);
             if new {
-                self.mark.write(writes);
                 writes.put(Space::Seen, row.clone(), []);
                 self.batches.add(row);
             }
@@ -69,19 +68,20 @@ impl Seen for Table {
         Ok(())
     }
 
-    fn seal(&mut self) -> u64 {
-        self.mark.next_batch();
-        self.batches.seal()
+    fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError> {
+        self.mark.write(writes);
+        Ok(self.batches.seal())
     }
 
-    fn applied(&mut self, batch: u64) {
-        for row in self.batches.take_applied(batch) {
-            self.pending.remove(&row);
+    fn applied(&mut self, batch: u64, _durable: bool) {
+        for (_, rows) in self.batches.take_applied(batch) {
+            for row in rows {
+                self.pending.remove(&row);
+            }
         }
     }
 
     fn forget_pending(&mut self) {
-        self.mark.next_batch();
         self.batches.take_all_back();
         self.pending.clear();
     }

@@ -174,12 +174,11 @@ impl Seen for Trie {
         fresh: &mut Vec<bool>,
     ) -> Result<(), StateError> {
         fresh.clear();
-        let (before, written) = (self.batches.open_len(), writes.list.len());
+        let (before, written) = (self.batches.open().len(), writes.list.len());
         for candidate in urls {
             let text = candidate.url.as_bytes();
             let Some(node) = self.tree.place(text) else {
                 writes.list.truncate(written);
-                self.mark.next_batch();
                 let lost: Vec<_> = self.batches.take_back(before).collect();
                 for url in lost {
                     self.take_back(&url);
@@ -192,24 +191,22 @@ impl Seen for Trie {
             fresh.push(new);
             if new {
                 self.batches.add(text.into());
-                self.mark.write(writes);
                 writes.put(Space::Seen, candidate.key.0, text);
             }
         }
         Ok(())
     }
 
-    fn seal(&mut self) -> u64 {
-        self.mark.next_batch();
-        self.batches.seal()
+    fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError> {
+        self.mark.write(writes);
+        Ok(self.batches.seal())
     }
 
-    fn applied(&mut self, batch: u64) {
+    fn applied(&mut self, batch: u64, _durable: bool) {
         self.batches.take_applied(batch);
     }
 
     fn forget_pending(&mut self) {
-        self.mark.next_batch();
         for url in self.batches.take_all_back() {
             self.take_back(&url);
         }

@@ -1,0 +1,267 @@
+//! A run: keys in order in a file that never changes, 256 to a block of 4 KiB. In RAM it costs
+//! eight bytes a block; a look-up reads one block, and neighbours share it.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::UrlKey;
+use crate::state::StateError;
+
+const KEY: usize = size_of::<UrlKey>();
+const BLOCK_KEYS: usize = 256;
+const BLOCK: usize = BLOCK_KEYS * KEY;
+/// Bytes read at a time when a whole run is read.
+const STRIDE: usize = 256 * BLOCK;
+
+/// What the store remembers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub id: u64,
+    pub count: u64,
+    pub checksum: u64,
+}
+
+/// An open run.
+#[derive(Debug)]
+pub struct Run {
+    pub label: Label,
+    path: PathBuf,
+    file: File,
+    /// The first half of the first key of each block.
+    fences: Vec<u64>,
+}
+
+/// The file of a run.
+pub fn path_of(dir: &Path, id: u64) -> PathBuf {
+    dir.join(format!("{id:016x}.run"))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> StateError {
+    use std::io::ErrorKind;
+    let text = format!("{}: {error}", path.display());
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StateError::DiskFull(text),
+        ErrorKind::NotFound | ErrorKind::UnexpectedEof => {
+            StateError::Format(format!("{text}; a file of known URLs is missing or cut"))
+        }
+        _ => StateError::Store(text),
+    }
+}
+
+fn fence(key: &[u8]) -> u64 {
+    let mut half = [0; 8];
+    half.copy_from_slice(&key[..8]);
+    u64::from_be_bytes(half)
+}
+
+impl Run {
+    /// Writes keys that come in order; returns when they survive a power cut.
+    pub fn write(
+        dir: &Path,
+        id: u64,
+        keys: impl Iterator<Item = Result<UrlKey, StateError>>,
+    ) -> Result<Run, StateError> {
+        let path = path_of(dir, id);
+        let io = |error: std::io::Error| failed(&path, &error);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .map_err(io)?;
+        let mut out = BufWriter::with_capacity(STRIDE, &file);
+        let (mut hash, mut fences, mut count) = (Xxh3::new(), Vec::new(), 0u64);
+        for key in keys {
+            let key = key?;
+            if count.is_multiple_of(BLOCK_KEYS as u64) {
+                fences.push(fence(&key.0));
+            }
+            hash.update(&key.0);
+            out.write_all(&key.0).map_err(io)?;
+            count += 1;
+        }
+        out.flush().map_err(io)?;
+        drop(out);
+        file.sync_all()
+            .and_then(|()| File::open(dir)?.sync_all())
+            .map_err(io)?;
+        let checksum = hash.digest();
+        Ok(Run {
+            label: Label {
+                id,
+                count,
+                checksum,
+            },
+            path,
+            file,
+            fences,
+        })
+    }
+
+    /// Opens a run, reads all of it and gives each key to `visit`; refuses a damaged one.
+    pub fn open(
+        dir: &Path,
+        label: Label,
+        mut visit: impl FnMut(UrlKey),
+    ) -> Result<Run, StateError> {
+        let path = path_of(dir, label.id);
+        let file = File::open(&path).map_err(|error| failed(&path, &error))?;
+        let length = file.metadata().map_err(|e| failed(&path, &e))?.len();
+        let mut run = Run {
+            label,
+            path,
+            file,
+            fences: Vec::new(),
+        };
+        let mut hash = Xxh3::new();
+        let mut fences = Vec::new();
+        if label.count.checked_mul(KEY as u64) == Some(length) {
+            let mut count = 0usize;
+            for key in Keys::new(&run) {
+                let key = key?;
+                hash.update(&key.0);
+                if count.is_multiple_of(BLOCK_KEYS) {
+                    fences.push(fence(&key.0));
+                }
+                count += 1;
+                visit(key);
+            }
+        }
+        if hash.digest() != label.checksum || fences.is_empty() != (length == 0) {
+            return Err(StateError::Format(format!(
+                "{} is damaged: {length} bytes for {} known URLs, or other bytes than written",
+                run.path.display(),
+                label.count
+            )));
+        }
+        run.fences = fences;
+        Ok(run)
+    }
+
+    /// Merges runs into a new one.
+    pub fn merge(dir: &Path, id: u64, runs: &[Arc<Run>]) -> Result<Run, StateError> {
+        let mut heads: Vec<_> = runs.iter().map(|run| Keys::new(run).peekable()).collect();
+        let merged = std::iter::from_fn(|| {
+            let mut least: Option<(UrlKey, usize)> = None;
+            for (at, head) in heads.iter_mut().enumerate() {
+                match head.peek() {
+                    Some(Ok(key)) if least.is_none_or(|(least, _)| *key < least) => {
+                        least = Some((*key, at));
+                    }
+                    Some(Err(_)) => return head.next(),
+                    _ => {}
+                }
+            }
+            least.and_then(|(_, at)| heads[at].next())
+        });
+        Run::write(dir, id, merged)
+    }
+
+    /// Sets `known[i]` where the run has `keys[i]`; keys come in order.
+    pub fn find(&self, keys: &[UrlKey], known: &mut [bool]) -> Result<(), StateError> {
+        let mut block = [0; BLOCK];
+        let mut loaded = (usize::MAX, 0);
+        for (key, known) in keys.iter().zip(known).filter(|(_, known)| !**known) {
+            let head = fence(&key.0);
+            let mut at = self.fences.partition_point(|fence| *fence <= head);
+            while at > 0 {
+                at -= 1;
+                if loaded.0 != at {
+                    loaded = (at, self.read(at, &mut block)?);
+                }
+                if has(&block[..loaded.1], key) {
+                    *known = true;
+                    break;
+                }
+                // Equal halves may reach back over the border of a block.
+                if self.fences[at] != head {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, block: usize, into: &mut [u8]) -> Result<usize, StateError> {
+        let start = (block * BLOCK) as u64;
+        let end = self.label.count * KEY as u64;
+        let len = (end - start).min(into.len() as u64) as usize;
+        self.file
+            .read_exact_at(&mut into[..len], start)
+            .map_err(|error| failed(&self.path, &error))?;
+        Ok(len)
+    }
+
+    /// Removes the file of a run that the store no longer names.
+    pub fn remove(&self) {
+        // What stays is removed at the next start.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// Bytes of RAM.
+    pub fn ram_bytes(&self) -> usize {
+        self.fences.capacity() * size_of::<u64>()
+    }
+}
+
+/// Whether a block of keys in order has `key`.
+fn has(block: &[u8], key: &UrlKey) -> bool {
+    let (mut low, mut high) = (0, block.len() / KEY);
+    while low < high {
+        let middle = low.midpoint(high);
+        match block[middle * KEY..][..KEY].cmp(&key.0) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+            std::cmp::Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
+/// All keys of a run, in order.
+struct Keys<'a> {
+    run: &'a Run,
+    buffer: Vec<u8>,
+    at: usize,
+    offset: u64,
+}
+
+impl<'a> Keys<'a> {
+    fn new(run: &'a Run) -> Keys<'a> {
+        Keys {
+            run,
+            buffer: Vec::new(),
+            at: 0,
+            offset: 0,
+        }
+    }
+}
+
+impl Iterator for Keys<'_> {
+    type Item = Result<UrlKey, StateError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.buffer.len() {
+            let left = self.run.label.count * KEY as u64 - self.offset;
+            if left == 0 {
+                return None;
+            }
+            self.buffer.resize(left.min(STRIDE as u64) as usize, 0);
+            if let Err(error) = self.run.file.read_exact_at(&mut self.buffer, self.offset) {
+                return Some(Err(failed(&self.run.path, &error)));
+            }
+            self.offset += self.buffer.len() as u64;
+            self.at = 0;
+        }
+        let mut key = UrlKey([0; KEY]);
+        key.0.copy_from_slice(&self.buffer[self.at..][..KEY]);
+        self.at += KEY;
+        Some(Ok(key))
+    }
+}

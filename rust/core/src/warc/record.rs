@@ -171,15 +171,22 @@ impl Builder {
     }
 
     /// What came back: the head as on the wire, and the entity body after removal of the transfer
-    /// coding, its content coding kept.
+    /// coding, its content coding kept. A caller that knows the SHA-1 of exactly `body` hands it
+    /// over, so that it is hashed once.
     #[must_use]
-    pub fn response(&self, meta: &Meta<'_>, head: &[u8], body: &[u8]) -> Member {
+    pub fn response(
+        &self,
+        meta: &Meta<'_>,
+        head: &[u8],
+        body: &[u8],
+        payload_digest: Option<Digest>,
+    ) -> Member {
         let mut draft = Draft::new(
             Kind::Response,
             "application/http;msgtype=response",
             meta.date,
         );
-        draft.payload_digest = Some(sha1(body));
+        draft.payload_digest = Some(payload_digest.unwrap_or_else(|| sha1(body)));
         draft.block_digest = self.block_digest;
         let protocol = head::protocol(head);
         let head = head::archived(head);

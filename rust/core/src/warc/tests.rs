@@ -27,6 +27,7 @@ fn page(number: usize) -> Member {
         &Meta::new(&url, NOW),
         b"HTTP/1.1 200 OK\r\n\r\n",
         body.as_bytes(),
+        None,
     )
 }
 

@@ -1,17 +1,9 @@
 # The private extension module. Checked against the built module by `stubtest`.
 
-from collections.abc import Sequence
-from os import PathLike
-from typing import final
 import builtins
 from collections.abc import Sequence
 from os import PathLike
 from typing import Self, final
-
-from collections.abc import Sequence
-from typing import final
-
-from typing import final
 
 # --- outcome
 
@@ -325,9 +317,19 @@ class SeenRehearsal:
 
 # --- frontier
 
+# --- node
+
+class Node:
+    def __new__(cls, directory: str | PathLike[str], settings: str) -> Node: ...
+    def add_seeds(self, urls: list[str]) -> list[str | None]: ...
+    def step(self, wait: float) -> bytes: ...
+    def stop(self, *, now: bool) -> None: ...
+    def set_paused(self, paused: bool) -> None: ...
+    def set_settings(self, settings: str) -> None: ...
+    def why(self, url: str) -> str: ...
+    def close(self) -> None: ...
+
 # --- simweb
-from os import PathLike
-from typing import final
 
 @final
 class SimwebServer:

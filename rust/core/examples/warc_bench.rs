@@ -61,7 +61,7 @@ fn members(builder: &Builder, body: &[u8]) -> [Member; 2] {
         ETag: \"5f3c-1a2b\"\r\nLast-Modified: Sat, 14 Nov 2026 10:00:00 GMT\r\n\r\n";
     let request = b"GET /section/12345.html HTTP/1.1\r\nHost: example.org\r\n\
         User-Agent: gossamer (+http://example.org/bot)\r\nAccept: */*\r\nAccept-Encoding: gzip, br\r\n\r\n";
-    let response = builder.response(&meta, head, body, None);
+    let response = builder.response(&meta, head, body);
     let request = builder.request(&meta.concurrent_to(response.record_id), request);
     [response, request]
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod canonical;
 mod fetch;
 mod frontier;
+mod node;
 mod outcome;
 mod parse;
 mod robots;
@@ -25,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     state::register(module)?;
     seen::register(module)?;
     frontier::register(module)?;
+    node::register(module)?;
     sitemap::register(module)?;
     simweb::register(module)?;
     Ok(())

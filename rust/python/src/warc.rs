@@ -173,7 +173,7 @@ impl WarcWriter {
         };
         let builder = self.builder;
         py.detach(|| {
-            let response = builder.response(&meta, head, body, None);
+            let response = builder.response(&meta, head, body);
             let joined = meta.concurrent_to(response.record_id);
             let mut members = vec![response, builder.request(&joined, request)];
             if let Some(links) = &outlinks {

@@ -7,6 +7,7 @@ import typer
 
 import gossamer
 from gossamer.cli import simweb
+from gossamer.cli.crawl import crawl
 from gossamer.errors import GossamerError, UsageError
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.command()(crawl)
 app.add_typer(simweb.app, name="simweb")
 
 

@@ -23,6 +23,7 @@ mod head;
 mod http1;
 mod http2;
 mod judge;
+mod limiter;
 mod message;
 mod nameserver;
 mod pool;
@@ -41,6 +42,7 @@ pub use dns::{Addresses, DnsError};
 pub use fetcher::Fetcher;
 pub use head::Head;
 pub use judge::{RETRY_AFTER_MOST, by_status, retry_after, wanted};
+pub use limiter::{Limiter, LimiterSettings, Permit};
 pub use message::{HttpVersion, Purpose, Request, Response, Timings, Truncated};
 pub use settings::{Credential, DnsSettings, FetchSettings, Limits, SettingsError, TlsSettings};
 

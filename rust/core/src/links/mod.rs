@@ -70,7 +70,7 @@ pub fn outlinks(
     follow: &FollowSettings,
 ) -> Outlinks {
     let mut out = Outlinks::default();
-    let Some(base) = base_of(page, url, rules) else { return out };
+    let base = base_of(page, url);
     let mut keys = Keys::with_capacity_and_hasher(page.links.len(), BuildHasherDefault::default());
     // A page that links to itself adds nothing.
     keys.insert(url.key());
@@ -98,11 +98,13 @@ pub fn outlinks(
 }
 
 /// What relative links are resolved against: the page's `base`, or the page's own URL.
-fn base_of(page: &Page, url: &Url, rules: &Rules) -> Option<Base> {
-    let own = Base::new(url.as_str()).ok()?;
-    let Some(base) = &page.base else { return Some(own) };
-    // A broken base is ignored, as browsers do.
-    canonical(base, Some(&own), rules).ok().and_then(|url| Base::new(url.as_str()).ok()).or(Some(own))
+fn base_of(page: &Page, url: &Url) -> Base {
+    let own = Base::from(url);
+    match &page.base {
+        // A broken base is ignored, as browsers do.
+        Some(base) => Base::parse(base, Some(&own)).unwrap_or(own),
+        None => own,
+    }
 }
 
 fn is_followed(link: &Link, follow: &FollowSettings) -> bool {

@@ -239,7 +239,7 @@ impl Node {
         else {
             return Vec::new();
         };
-        let Ok(base) = Base::new(visited.task.url.as_str()) else { return Vec::new() };
+        let base = Base::from(&visited.task.url);
         let robots = Robots::parse(body, &self.settings.fetch.agent);
         let urls = robots.sitemaps().iter().filter_map(|text| {
             canonical(text, Some(&base), &self.rules).ok().filter(|url| in_site(scope, url))
@@ -251,7 +251,7 @@ impl Node {
         let (Some(body), Outcome::Fetched) = (&visited.body, visited.outcome) else {
             return Vec::new();
         };
-        let Ok(base) = Base::new(visited.task.url.as_str()) else { return Vec::new() };
+        let base = Base::from(&visited.task.url);
         let map = sitemap::parse(body, &base, &self.rules, sitemap::Limits::default());
         let is_index = map.is_index();
         map.entries

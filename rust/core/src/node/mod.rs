@@ -79,7 +79,6 @@ impl From<WarcError> for NodeError {
 }
 
 /// One crawl's share in this process.
-#[derive(Debug)]
 pub struct Node {
     settings: NodeSettings,
     rules: Rules,
@@ -99,6 +98,12 @@ pub struct Node {
     paused: bool,
     stopping: bool,
     next: Next,
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node").field("leases", &self.leases.len()).finish_non_exhaustive()
+    }
 }
 
 /// What the node remembers of a visit under way.

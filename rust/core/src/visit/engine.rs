@@ -14,7 +14,7 @@ use super::process::{Known, process};
 use super::{Gate, Parts, Policies, Task, VisitSettings, Visited};
 use crate::canonical::Rules;
 use crate::clock::Clock;
-use crate::fetch::{AddressGate, Fetcher, Limiter, Request};
+use crate::fetch::{AddressGate, Fetcher, Limiter, LimiterSettings, Request};
 use crate::outcome::Outcome;
 
 /// How far the engine has been told to stop.
@@ -83,10 +83,10 @@ impl Engine {
         let inside = runtime.enter();
         let fetcher = Fetcher::new(settings.fetch).map_err(|error| error.to_string())?;
         drop(inside);
-        let limiter = match settings.concurrency {
-            0 => Limiter::adaptive(Default::default()),
-            fixed => Limiter::fixed(fixed),
-        };
+        let limiter = Limiter::new(LimiterSettings {
+            fixed: (settings.concurrency > 0).then_some(settings.concurrency),
+            ..LimiterSettings::default()
+        });
         let shared = Arc::new(Shared {
             fetcher,
             limiter,
@@ -194,10 +194,11 @@ impl Shared {
 
     async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
         let mut answer = Answer { shared: Arc::clone(&self), task: Some(task.clone()) };
+        let begin = stopping.clone();
         let visited = tokio::select! {
             biased;
             () = reached(&mut stopping, Stopping::Now) => None,
-            visited = self.visit(task, stopping.clone()) => visited,
+            visited = self.visit(task, begin) => visited,
         };
         if let Some(task) = answer.task.take() {
             let given_back = || Visited::without_answer(task, Outcome::Deferred, self.clock.now());
@@ -210,10 +211,17 @@ impl Shared {
         task: Task,
         mut stopping: watch::Receiver<Stopping>,
     ) -> Option<Visited> {
+        let turn = async {
+            let early = task.not_before.saturating_sub(self.clock.now());
+            if task.not_before != 0 && early > 0 {
+                tokio::time::sleep(Duration::from_micros(early)).await;
+            }
+            self.limiter.acquire().await
+        };
         let permit = tokio::select! {
             biased;
             () = reached(&mut stopping, Stopping::NoNew) => return None,
-            permit = self.limiter.acquire() => permit,
+            permit = turn => permit,
         };
         let started = self.clock.now();
         let request = Request {
@@ -223,10 +231,12 @@ impl Shared {
             purpose: task.purpose,
             max_body: None,
         };
-        let gate = TaskGate { gate: &*self.gate, task: &task };
-        let response = self.fetcher.fetch(request, &gate).await;
+        let gate = TaskGate { gate: Arc::clone(&self.gate), task: task.clone() };
+        let response = self.fetcher.with_gate(Arc::new(gate)).fetch(request).await;
         let ended = self.clock.now();
-        permit.record(&response);
+        let latency = Duration::from_micros(response.timings.total);
+        self.limiter.record(ended, latency, response.status != 0, response.wire_body.len());
+        drop(permit);
         let policies = self.policies();
         // One bad page must not end the process, nor lose its lease.
         let work = AssertUnwindSafe(|| {
@@ -277,13 +287,13 @@ impl Drop for Answer {
     }
 }
 
-struct TaskGate<'a> {
-    gate: &'a dyn Gate,
-    task: &'a Task,
+struct TaskGate {
+    gate: Arc<dyn Gate>,
+    task: Task,
 }
 
-impl AddressGate for TaskGate<'_> {
+impl AddressGate for TaskGate {
     fn enter(&self, _host: &str, ip: IpAddr) -> Result<(), u64> {
-        self.gate.enter(self.task, ip)
+        self.gate.enter(&self.task, ip)
     }
 }

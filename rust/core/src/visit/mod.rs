@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::warc::{Digest, Member};
 
 pub use engine::Engine;
-pub use process::Known;
+pub use process::{Known, NothingKnown};
 pub use settings::{Policies, VisitSettings};
 
 /// One visit to make.

@@ -97,18 +97,20 @@ pub(super) fn process(
         visited.body = Some(response.body);
     }
     visited.request_head = response.request_head;
-    visited.response_head = response.response_head.into_bytes();
+    visited.response_head = response.response_head.as_bytes().to_vec();
     visited
 }
 
 fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
-    let head = &response.response_head;
+    let values = |name| -> Vec<&str> {
+        response.response_head.all(name).filter_map(|value| std::str::from_utf8(value).ok()).collect()
+    };
     let page = parse(
         &Input {
             url: visited.task.url.as_str(),
             content_type: visited.content_type.as_deref(),
-            link_headers: &head.all("link"),
-            robots_headers: &head.all("x-robots-tag"),
+            link: &values("link"),
+            robots: &values("x-robots-tag"),
             body: &response.body,
         },
         &policies.parse,
@@ -137,9 +139,8 @@ fn facts(page: Page) -> Facts {
 /// The target of a redirect goes round the ring like any link.
 fn take_redirect(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
     let Some(location) = &response.location else { return };
-    let target = Base::new(visited.task.url.as_str())
-        .ok()
-        .and_then(|base| canonical(location, Some(&base), rules).ok());
+    let base = Base::from(&visited.task.url);
+    let target = canonical(location, Some(&base), rules).ok();
     match target {
         None => visited.links.refused += 1,
         // A robots file may stand anywhere (RFC 9309, 2.3.1.2).
@@ -179,11 +180,11 @@ fn take_records(visited: &mut Visited, response: &Response, policies: &Policies)
             };
             builder.revisit(&meta, response.response_head.as_bytes(), &earlier)
         }
-        None => builder.response(
+        None => builder.response_of(
             &meta,
             response.response_head.as_bytes(),
             &response.wire_body,
-            Some(payload),
+            payload,
         ),
     };
     let meta = meta.concurrent_to(main.record_id);

@@ -171,22 +171,27 @@ impl Builder {
     }
 
     /// What came back: the head as on the wire, and the entity body after removal of the transfer
-    /// coding, its content coding kept. A caller that knows the SHA-1 of exactly `body` hands it
-    /// over, so that it is hashed once.
+    /// coding, its content coding kept.
     #[must_use]
-    pub fn response(
+    pub fn response(&self, meta: &Meta<'_>, head: &[u8], body: &[u8]) -> Member {
+        self.response_of(meta, head, body, sha1(body))
+    }
+
+    /// The same for a body whose digest is known, so that it is hashed once.
+    #[must_use]
+    pub fn response_of(
         &self,
         meta: &Meta<'_>,
         head: &[u8],
         body: &[u8],
-        payload_digest: Option<Digest>,
+        payload: Digest,
     ) -> Member {
         let mut draft = Draft::new(
             Kind::Response,
             "application/http;msgtype=response",
             meta.date,
         );
-        draft.payload_digest = Some(payload_digest.unwrap_or_else(|| sha1(body)));
+        draft.payload_digest = Some(payload);
         draft.block_digest = self.block_digest;
         let protocol = head::protocol(head);
         let head = head::archived(head);

@@ -27,7 +27,6 @@ fn page(number: usize) -> Member {
         &Meta::new(&url, NOW),
         b"HTTP/1.1 200 OK\r\n\r\n",
         body.as_bytes(),
-        None,
     )
 }
 

@@ -66,7 +66,8 @@ pub fn surt(url: &str) -> String {
     let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
     let (host, port) = split_port(authority);
     let mut out = String::with_capacity(url.len() + 4);
-    if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
+    // IPv4 addresses are reversed too: the tools that look keys up do so.
+    if host.starts_with('[') {
         out.push_str(host);
     } else {
         for (at, label) in without_www(host).rsplit('.').enumerate() {
@@ -81,8 +82,14 @@ pub fn surt(url: &str) -> String {
         out.push_str(port);
     }
     out.push(')');
-    let path = path.strip_suffix('/').unwrap_or(path);
-    out.push_str(if path.is_empty() { "/" } else { path });
+    let from = out.len();
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        out.push('/');
+        out.push_str(segment);
+    }
+    if out.len() == from {
+        out.push('/');
+    }
     if !query.is_empty() {
         let mut parts: Vec<&str> = query.split('&').collect();
         parts.sort_unstable();
@@ -175,12 +182,13 @@ mod tests {
                 "https://example.org:8080/A/b/?z=1&a=2",
                 "org,example:8080)/a/b?a=2&z=1",
             ),
-            ("http://127.1.2.3:8000/x", "127.1.2.3:8000)/x"),
+            ("http://127.1.2.3:8000/x", "3,2,1,127:8000)/x"),
             ("http://[::1]:81/", "[::1]:81)/"),
             ("http://[::1]/", "[::1])/"),
             ("http://example.org", "org,example)/"),
             ("http://www2.a.b.example.org/p", "org,example,b,a)/p"),
             ("http://www.com/", "com)/"),
+            ("http://example.org/a//b//", "org,example)/a/b"),
             ("http://example.org?q", "org,example)/?q"),
         ] {
             assert_eq!(surt(url), key, "{url}");

@@ -8,6 +8,8 @@
 pub mod canonical;
 pub mod fetch;
 pub mod frontier;
+#[cfg(test)]
+mod mutation;
 pub mod outcome;
 pub mod parse;
 pub mod robots;

@@ -62,6 +62,9 @@ fn relative_links() {
         ("/d%2fe", "https://example.org/d%2Fe"),
         ("//Other.example/x", "https://other.example/x"),
         ("https:d", "https://example.org/a/b/d"),
+        ("x/y:/../z", "https://example.org/a/b/x/z"),
+        ("x/C|/%2e%2E/z:", "https://example.org/a/b/x/z:"),
+        ("//c:/q0q/d:/../e", "https://c/q0q/e"),
         ("///other.example/x", "https://other.example/x"),
         ("//XN--a.example/x", "https://xn--a.example/x"),
     ] {

@@ -1,9 +1,11 @@
-//! The `url` crate, and the two places where it is behind the standard of 2026.
+//! The `url` crate, and the three places where it is not what the standard of 2026 says.
 //!
 //! * Under a web base, any number of slashes begins an authority: `///host/` is `//host/`.
 //! * A host all in ASCII is only lower-cased, also when one of its labels claims to be punycode
 //!   and is not. The crate refuses such labels, so they are shown to it under a disguise of the
 //!   same length, and the true host is kept beside.
+//! * `..` takes away the segment before it, also one like `c:`, which the crate spares as the
+//!   drive of a file. Such segments are marked while it parses.
 
 use super::Refusal;
 use super::base::Base;
@@ -38,48 +40,98 @@ impl Parsed {
 /// Parses `raw` under `base` as the standard does.
 pub(super) fn parse(raw: &str, base: Option<&Url>) -> Result<Parsed, Refusal> {
     let raw = with_scheme(raw, base);
-    match Url::options().base_url(base).parse(&raw) {
+    let dots = raw.contains("..") || raw.contains("%2");
+    if dots && (has_drive(&raw) || base.is_some_and(|base| has_drive(base.as_str()))) {
+        return parse_marked(&raw, base);
+    }
+    parse_as_is(&raw, base)
+}
+
+fn parse_as_is(raw: &str, base: Option<&Url>) -> Result<Parsed, Refusal> {
+    match Url::options().base_url(base).parse(raw) {
         Ok(url) => Ok(Parsed {
             url,
             true_host: None,
         }),
-        Err(ParseError::IdnaError) => ascii_host(&raw, base).ok_or(Refusal::Host),
+        Err(ParseError::IdnaError) => ascii_host(raw, base).ok_or(Refusal::Host),
         Err(error) => Err(reason(error)),
     }
 }
 
-/// `///host/` under a web base becomes `http://host/`.
+/// Places where a segment may look like the drive of a file: a letter, `:` or `|`, an end.
+fn drives(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    bytes.windows(3).enumerate().filter_map(|(at, window)| {
+        let ends = matches!(bytes.get(at + 3), None | Some(b'/' | b'\\' | b'?' | b'#'));
+        let drive =
+            matches!(window, [b'/' | b'\\', letter, b':' | b'|'] if letter.is_ascii_alphabetic());
+        (ends && drive).then_some(at + 2)
+    })
+}
+
+fn has_drive(text: &str) -> bool {
+    text.contains([':', '|']) && drives(text).next().is_some()
+}
+
+/// Parses with a mark in each such segment, one that occurs nowhere else, and takes it out again.
+/// No dot segment is left by then, so the second parse changes nothing.
+fn parse_marked(raw: &str, base: Option<&Url>) -> Result<Parsed, Refusal> {
+    let whole = format!("{raw} {}", base.map_or("", Url::as_str)).to_ascii_lowercase();
+    let mut number = 0u32;
+    let mut mark = "q0q".to_owned();
+    while whole.contains(&mark) {
+        number += 1;
+        mark = format!("q{number}q");
+    }
+    let marked = |text: &str| {
+        let mut out = text.to_owned();
+        let places: Vec<usize> = drives(text).collect();
+        places
+            .iter()
+            .rev()
+            .for_each(|&at| out.insert_str(at, &mark));
+        out
+    };
+    let base = base.and_then(|base| Url::parse(&marked(base.as_str())).ok());
+    let parsed = parse_as_is(&marked(raw), base.as_ref())?;
+    let url = Url::parse(&parsed.url.as_str().replace(&mark, "")).map_err(reason)?;
+    Ok(Parsed {
+        url,
+        true_host: parsed.true_host.map(|host| host.replace(&mark, "")),
+    })
+}
+
+/// `///host/` under a web base becomes `http://host/`. Tabs and line ends are no part of a URL.
 fn with_scheme<'r>(raw: &'r str, base: Option<&Url>) -> Cow<'r, str> {
-    let slash = |c: char| matches!(c, '/' | '\\');
     let unseen = |c: char| matches!(c, '\t' | '\n' | '\r');
+    let raw: Cow<'r, str> = if raw.contains(unseen) {
+        super::trim(raw)
+            .chars()
+            .filter(|&c| !unseen(c))
+            .collect::<String>()
+            .into()
+    } else {
+        super::trim(raw).into()
+    };
     match base {
-        Some(base) if matches!(base.scheme(), "http" | "https") => {
-            let trimmed = super::trim(raw);
-            let rest = trimmed.trim_start_matches(|c| slash(c) || unseen(c));
-            let slashes = trimmed[..trimmed.len() - rest.len()]
-                .chars()
-                .filter(|&c| slash(c))
-                .count();
-            if slashes > 2 {
+        Some(base) if super::is_web(base.scheme()) => {
+            let rest = raw.trim_start_matches(['/', '\\']);
+            if raw.len() - rest.len() > 2 {
                 format!("{}://{rest}", base.scheme()).into()
             } else {
-                raw.into()
+                raw
             }
         }
-        _ => raw.into(),
+        _ => raw,
     }
 }
 
 /// A URL whose host is ASCII and has labels that look like punycode and are not.
 fn ascii_host(raw: &str, base: Option<&Url>) -> Option<Parsed> {
-    let text: String = super::trim(raw)
-        .chars()
-        .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
-        .collect();
     let slash = |c: char| matches!(c, '/' | '\\');
-    let (scheme, rest) = match super::scheme_of(&text) {
-        Some(scheme) => (scheme.to_ascii_lowercase(), &text[scheme.len() + 1..]),
-        None => (base?.scheme().to_owned(), text.as_str()),
+    let (scheme, rest) = match super::scheme_of(raw) {
+        Some(scheme) => (scheme.to_ascii_lowercase(), &raw[scheme.len() + 1..]),
+        None => (base?.scheme().to_owned(), raw),
     };
     if !super::is_web(&scheme) {
         return None;

@@ -17,7 +17,8 @@ def outcome_names() -> list[str]: ...
 TRACKING_PARAMS: list[str]
 SESSION_PARAMS: list[str]
 
-class UrlRefused(ValueError): ...
+# A refusal is an outcome of the web, not a fault of ours: hence the name.
+class UrlRefused(ValueError): ...  # noqa: N818
 
 @final
 class UrlRules:

@@ -11,6 +11,8 @@ pub mod fetch;
 pub mod frontier;
 pub mod links;
 pub mod node;
+#[cfg(test)]
+mod mutation;
 pub mod outcome;
 pub mod parse;
 pub mod robots;

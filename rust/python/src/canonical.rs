@@ -18,6 +18,7 @@ pub fn refused(refusal: Refusal) -> PyErr {
 
 /// What the canonical form removes and refuses. `None` stands for the default lists.
 #[pyclass(frozen, module = "gossamer._native")]
+#[derive(Debug)]
 pub struct UrlRules {
     rules: Rules,
 }

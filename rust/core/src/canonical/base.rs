@@ -3,12 +3,13 @@
 use super::Refusal;
 use super::slow::upper_escapes;
 use super::url::Url;
+use super::whatwg::{Parsed, parse};
 use ::url::Position;
 
 /// What relative links are resolved against: the page's URL, or its `<base href>`.
 #[derive(Clone, Debug)]
 pub struct Base {
-    parsed: ::url::Url,
+    parsed: Parsed,
     /// Absent when the base is no plain web address: then every link takes the slow path.
     plain: Option<Plain>,
 }
@@ -32,14 +33,14 @@ impl Base {
     /// When the text is no URL. A scheme other than http is no fault of a base: absolute links
     /// under it are good.
     pub fn parse(raw: &str, outer: Option<&Base>) -> Result<Base, Refusal> {
-        let parsed = ::url::Url::options()
-            .base_url(outer.map(|base| &base.parsed))
-            .parse(raw)
-            .map_err(|_| Refusal::Malformed)?;
+        let mut parsed = parse(raw, outer.map(Base::parsed))?;
+        if parsed.true_host.is_none() && parsed.host(outer) != parsed.url.host_str() {
+            parsed.true_host = parsed.host(outer).map(str::to_owned);
+        }
         Ok(Base::new(parsed))
     }
 
-    fn new(parsed: ::url::Url) -> Base {
+    fn new(parsed: Parsed) -> Base {
         Base {
             plain: Plain::of(&parsed),
             parsed,
@@ -47,7 +48,12 @@ impl Base {
     }
 
     pub(super) fn parsed(&self) -> &::url::Url {
-        &self.parsed
+        &self.parsed.url
+    }
+
+    /// The host of this base, where the parser knows it under a disguise.
+    pub(super) fn true_host(&self) -> Option<&str> {
+        self.parsed.true_host.as_deref()
     }
 
     pub(super) fn plain(&self) -> Option<&Plain> {
@@ -57,7 +63,7 @@ impl Base {
 
 impl From<&Url> for Base {
     fn from(url: &Url) -> Base {
-        match ::url::Url::parse(url.as_str()) {
+        match parse(url.as_str(), None) {
             Ok(parsed) => Base::new(parsed),
             // Canonical text parses; should it not, links under it are refused, not guessed.
             Err(_) => Base {
@@ -68,14 +74,19 @@ impl From<&Url> for Base {
     }
 }
 
-fn nowhere() -> ::url::Url {
+fn nowhere() -> Parsed {
     #[allow(clippy::expect_used)]
-    ::url::Url::parse("about:blank").expect("a constant")
+    let url = ::url::Url::parse("about:blank").expect("a constant");
+    Parsed {
+        url,
+        true_host: None,
+    }
 }
 
 impl Plain {
-    fn of(parsed: &::url::Url) -> Option<Plain> {
-        let host = parsed.host_str()?;
+    fn of(parsed: &Parsed) -> Option<Plain> {
+        let host = parsed.host(None)?;
+        let parsed = &parsed.url;
         let web = matches!(parsed.scheme(), "http" | "https");
         // A trailing dot, or a name that the slow path would refuse, is left to the slow path.
         if !web || host.ends_with('.') || host.len() > 253 {

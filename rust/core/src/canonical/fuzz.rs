@@ -2,6 +2,15 @@
 
 use super::{Base, Grouping, Rules, Url, canonical, slow, trim};
 
+/// Inputs to begin from: each meets a part of the code that random bytes hardly find.
+pub const SEEDS: &[&[u8]] = &[
+    b"https://user:pw@Example.org:443/a/./b/../%7ec;jsessionid=1?utm_source=x&b=1#f",
+    b"../c?d=e\nhttp://xn--a.example/x/y",
+    b"//[::1]:81\\\\p\nhttps://0x7f.1/",
+    "http://b\u{fc}cher.example./\u{e9}?q=\u{3042}".as_bytes(),
+    b"http:g\nhttp://127.0.0.1:8000/a//b/",
+];
+
 /// Reads `data` as a link and, behind the first line end, the base it was found under.
 ///
 /// # Panics
@@ -67,4 +76,18 @@ pub fn check(raw: &str, base: Option<&Base>, rules: &Rules) {
         url.port(),
         super::literal_address(&url),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SEEDS, fuzz_url};
+
+    #[test]
+    fn guarantees_hold_on_mutated_seeds() {
+        let rounds = std::env::var("FUZZ_ROUNDS")
+            .ok()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(3000);
+        crate::mutation::mutate(SEEDS, rounds, fuzz_url);
+    }
 }

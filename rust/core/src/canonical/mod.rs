@@ -23,6 +23,7 @@ mod rules;
 mod slow;
 mod strip;
 mod url;
+mod whatwg;
 
 #[cfg(test)]
 mod bench;

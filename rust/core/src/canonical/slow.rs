@@ -3,28 +3,23 @@
 use super::base::Base;
 use super::rules::Rules;
 use super::url::Url;
+use super::whatwg::parse;
 use super::{Refusal, strip};
-use ::url::{Host, ParseError, Position};
+use ::url::{Host, Position};
 
 /// Parses, resolves and normalises anything.
 pub(super) fn resolve(raw: &str, base: Option<&Base>, rules: &Rules) -> Result<Url, Refusal> {
-    let parsed = match base {
-        Some(base) => ::url::Url::options()
-            .base_url(Some(base.parsed()))
-            .parse(raw),
-        None => ::url::Url::parse(raw),
-    }
-    .map_err(reason)?;
-    from_parsed(&parsed, rules)
+    let parsed = parse(raw, base.map(Base::parsed))?;
+    from_parsed(&parsed.url, parsed.host(base), rules)
 }
 
-fn from_parsed(parsed: &::url::Url, rules: &Rules) -> Result<Url, Refusal> {
+fn from_parsed(parsed: &::url::Url, host: Option<&str>, rules: &Rules) -> Result<Url, Refusal> {
     let scheme = match parsed.scheme() {
         "http" => "http://",
         "https" => "https://",
         _ => return Err(Refusal::Scheme),
     };
-    let host = parsed.host_str().ok_or(Refusal::Host)?;
+    let host = host.ok_or(Refusal::Host)?;
     let host = match parsed.host() {
         Some(Host::Domain(_)) => host.strip_suffix('.').unwrap_or(host),
         _ => host,
@@ -74,21 +69,5 @@ pub(super) fn upper_escapes(bytes: &mut [u8]) {
         } else {
             at += 1;
         }
-    }
-}
-
-fn reason(error: ParseError) -> Refusal {
-    match error {
-        ParseError::EmptyHost
-        | ParseError::IdnaError
-        | ParseError::InvalidIpv4Address
-        | ParseError::InvalidIpv6Address
-        | ParseError::InvalidDomainCharacter => Refusal::Host,
-        ParseError::InvalidPort => Refusal::Port,
-        ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
-            Refusal::NoBase
-        }
-        ParseError::Overflow => Refusal::TooLong,
-        _ => Refusal::Malformed,
     }
 }

@@ -62,9 +62,28 @@ fn relative_links() {
         ("/d%2fe", "https://example.org/d%2Fe"),
         ("//Other.example/x", "https://other.example/x"),
         ("https:d", "https://example.org/a/b/d"),
+        ("x/y:/../z", "https://example.org/a/b/x/z"),
+        ("x/C|/%2e%2E/z:", "https://example.org/a/b/x/z:"),
+        ("//c:/q0q/d:/../e", "https://c/q0q/e"),
+        ("///other.example/x", "https://other.example/x"),
+        ("//XN--a.example/x", "https://xn--a.example/x"),
     ] {
         assert_eq!(under(raw, base), expected, "{raw}");
     }
+}
+
+#[test]
+fn a_host_that_only_claims_to_be_punycode() {
+    let base = "http://xn--a.example/b/c";
+    assert_eq!(under("", base), base);
+    assert_eq!(under("d e", base), "http://xn--a.example/b/d%20e");
+    assert_eq!(under("/d/./e", base), "http://xn--a.example/d/e");
+    assert_eq!(
+        made("http://u@xn--%61.example:81/"),
+        "http://xn--a.example:81/"
+    );
+    assert_eq!(refused("http://xn--a.ü.example/"), Refusal::Host);
+    assert_eq!(refused("http://xn--a.1.2/"), Refusal::Host);
 }
 
 #[test]

@@ -2,6 +2,12 @@
 
 use super::{Field, MAX_BODY, Robots, lines};
 
+/// Inputs to begin from: each meets a part of the code that random bytes hardly find.
+pub const SEEDS: &[&[u8]] = &[
+    b"a/b%7Ec?d\0User-agent: gossamer\nDisallow: /a*b$\nAllow: /%7ea\r\nCrawl-delay: 1.5\nSitemap: /s.xml",
+    b"x\0\xef\xbb\xbfuseragent *\rdissallow /x # y\ruser-agent: foo\nallow:",
+];
+
 /// Reads `data` as a path up to the first NUL, and behind it a `robots.txt`.
 ///
 /// # Panics
@@ -41,4 +47,18 @@ pub fn fuzz_robots(data: &[u8]) {
         robots.heap_size() <= 16 * (body.len() + 1),
         "kept more than was read"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SEEDS, fuzz_robots};
+
+    #[test]
+    fn guarantees_hold_on_mutated_seeds() {
+        let rounds = std::env::var("FUZZ_ROUNDS")
+            .ok()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(3000);
+        crate::mutation::mutate(SEEDS, rounds, fuzz_robots);
+    }
 }

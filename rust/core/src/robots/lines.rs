@@ -1,7 +1,7 @@
 //! The lines of a `robots.txt`, read as leniently as sites write them.
 
 /// A longer line is cut here, as Google's reader does; no URL that we make is near as long.
-const MAX_LINE: usize = 2083 * 8;
+const MAX_LINE: usize = 2083 * 8 - 1;
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ pub(super) fn spell(value: &[u8]) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(value.len());
     for (at, &byte) in value.iter().enumerate() {
-        if byte >= 0x80 || byte < 0x20 {
+        if !(0x20..0x80).contains(&byte) {
             out.push('%');
             out.push(char::from(HEX[usize::from(byte >> 4)]));
             out.push(char::from(HEX[usize::from(byte & 15)]));

@@ -39,6 +39,8 @@ struct Kept {
     end: u32,
     line: u32,
     allow: bool,
+    /// A `Disallow` with escapes of unreserved characters: compared with them undone, too.
+    escaped: bool,
 }
 
 /// What the groups for one kind of agent gather.
@@ -153,6 +155,7 @@ impl Robots {
                 end: at(text.len()),
                 line: rule.line,
                 allow: rule.allow,
+                escaped: !rule.allow && decode_unreserved(&rule.pattern).is_some(),
             });
         }
         Robots {
@@ -192,9 +195,7 @@ impl Robots {
             let pattern = self.pattern(kept);
             matches(pattern, path)
                 || (plain.is_some() && matches(pattern, seen))
-                || (!kept.allow
-                    && pattern.contains('%')
-                    && decode_unreserved(pattern).is_some_and(|p| matches(&p, seen)))
+                || (kept.escaped && decode_unreserved(pattern).is_some_and(|p| matches(&p, seen)))
         })
     }
 

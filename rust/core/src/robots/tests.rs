@@ -137,6 +137,41 @@ fn hostile_patterns_cost_linear_time() {
     );
 }
 
+/// `cargo test --release -p gossamer-core --lib robots::tests::cost -- --ignored --nocapture`
+#[test]
+#[ignore = "a benchmark"]
+fn cost() {
+    let stars = |count: usize| -> String {
+        let lines = (0..count).map(|n| format!("Disallow: /dir{n}/*/x{n}$\n"));
+        std::iter::once("User-agent: *\n".to_owned())
+            .chain(lines)
+            .collect()
+    };
+    let hostile: String = (0..36_000).map(|n| format!("disallow:*{n}\n")).collect();
+    let long = format!("/{}", "a".repeat(2000));
+    for (name, body, path) in [
+        ("1,000 rules", stars(1000), "/dir7/abc/def"),
+        (
+            "500 KiB of stars, long path",
+            format!("user-agent:*\n{hostile}"),
+            long.as_str(),
+        ),
+    ] {
+        let begin = Instant::now();
+        let rules = robots(&body);
+        let read = begin.elapsed();
+        let begin = Instant::now();
+        for _ in 0..100 {
+            std::hint::black_box(rules.allows(std::hint::black_box(path)));
+        }
+        let (matched, heap) = (begin.elapsed() / 100, rules.heap_size());
+        println!(
+            "{name}: {} bytes, read {read:?}, match {matched:?}, heap {heap}",
+            body.len()
+        );
+    }
+}
+
 #[test]
 fn answers() {
     for (answer, access) in [

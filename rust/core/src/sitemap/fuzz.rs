@@ -3,6 +3,15 @@
 use super::{Kind, Limits, parse};
 use crate::canonical::{Base, Rules};
 
+/// Inputs to begin from: each meets a part of the code that random bytes hardly find.
+pub const SEEDS: &[&[u8]] = &[
+    b"<urlset><url><loc>https://e.org/a?b&amp;c</loc><lastmod>2005-01-01T00:00:00Z</lastmod><priority>0.5</priority></url></urlset>",
+    b"<?xml version=\"1.0\" encoding=\"latin1\"?><!DOCTYPE a [<!ENTITY f SYSTEM \"file:///etc/passwd\">]><sitemapindex><sitemap><loc>&f;<![CDATA[x]]></loc>",
+    b"<rss><channel><item><link>/a</link><guid>b</guid><pubDate>05 Jan 17 13:34:55</pubDate></item></channel></rss>",
+    b"<feed><entry><link rel='alternate' href='/a'/><updated>2003</updated></entry></feed>",
+    b"https://e.org/a\r\nhttps://e.org/b",
+];
+
 /// Reads `data` as a sitemap.
 ///
 /// # Panics
@@ -28,5 +37,19 @@ pub fn fuzz_sitemap(data: &[u8]) {
                 .priority
                 .is_none_or(|value| (0.0..=1.0).contains(&value))
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SEEDS, fuzz_sitemap};
+
+    #[test]
+    fn guarantees_hold_on_mutated_seeds() {
+        let rounds = std::env::var("FUZZ_ROUNDS")
+            .ok()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(3000);
+        crate::mutation::mutate(SEEDS, rounds, fuzz_sitemap);
     }
 }

@@ -80,6 +80,27 @@ const fn low_bytes(count: usize) -> u64 {
     low_bits(if count > 8 { 64 } else { count * 8 })
 }
 
+/// The hash of the word `from..to`, ASCII case ignored, and whether it is ASCII.
+#[inline(always)]
+fn hash_bytes(buffer: &[u8], from: usize, to: usize) -> (u64, bool) {
+    let length = to - from;
+    let first = load(buffer, from) & low_bytes(length);
+    let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
+    let mut seen = first | second;
+    let mut hash = fold(
+        first | CASE,
+        (second | CASE).wrapping_mul(MIX) ^ length as u64,
+    );
+    if length > 16 {
+        for at in (from + 16..to).step_by(8) {
+            let chunk = load(buffer, at) & low_bytes(to - at);
+            seen |= chunk;
+            hash = fold(hash ^ (chunk | CASE), MIX_2);
+        }
+    }
+    (hash, seen & HIGH == 0)
+}
+
 /// Counts, for each of 64 bit positions, how often it was set: the counters lie across words (a
 /// plane per binary digit), and eight additions share one carry chain (Harley and Seal).
 #[derive(Debug, Default)]
@@ -228,27 +249,13 @@ impl TextSignals {
             self.bytes += 1;
             return;
         }
-        let length = to - from;
-        let first = load(buffer, from) & low_bytes(length);
-        let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
-        let mut seen = first | second;
-        let mut hash = fold(
-            first | CASE,
-            (second | CASE).wrapping_mul(MIX) ^ length as u64,
-        );
-        if length > 16 {
-            for at in (from + 16..to).step_by(8) {
-                let chunk = load(buffer, at) & low_bytes(to - at);
-                seen |= chunk;
-                hash = fold(hash ^ (chunk | CASE), MIX_2);
-            }
-        }
-        if seen & HIGH != 0 {
+        let (hash, ascii) = hash_bytes(buffer, from, to);
+        if ascii {
+            self.bytes += 1;
+            self.shingle(hash);
+        } else {
             self.beyond_ascii(&buffer[from..to]);
-            return;
         }
-        self.bytes += 1;
-        self.shingle(hash);
     }
 
     #[inline(always)]
@@ -268,28 +275,39 @@ impl TextSignals {
         let Ok(text) = std::str::from_utf8(run) else {
             return;
         };
-        let mut hash = 0;
-        for char in text.chars() {
+        let mut from = 0;
+        for (at, char) in text.char_indices() {
+            let end = at + char.len_utf8();
             if !char.is_alphanumeric() {
-                self.end_word(&mut hash);
+                // Counted as part of a word before it was known.
+                self.bytes -= char.len_utf8();
+                self.piece(&text[from..at]);
+                from = end;
             } else if char >= '\u{3000}' {
-                self.end_word(&mut hash);
-                hash = fold(u64::from(char) ^ MIX, MIX_2);
-                self.end_word(&mut hash);
-            } else {
-                let lower = char.to_lowercase().next().unwrap_or(char);
-                hash = fold(hash ^ u64::from(lower) ^ MIX, MIX_2);
+                self.piece(&text[from..at]);
+                self.piece(&text[at..end]);
+                from = end;
             }
         }
-        self.end_word(&mut hash);
+        self.piece(&text[from..]);
     }
 
-    fn end_word(&mut self, hash: &mut u64) {
-        if *hash != 0 {
-            self.bytes += 1;
-            self.shingle(*hash);
-            *hash = 0;
+    /// A word that stood in a run with characters beyond ASCII; it may itself be ASCII, and then
+    /// must give the value it gives elsewhere.
+    fn piece(&mut self, word: &str) {
+        if word.is_empty() {
+            return;
         }
+        let (hash, ascii) = hash_bytes(word.as_bytes(), 0, word.len());
+        self.bytes += 1;
+        self.shingle(if ascii {
+            hash
+        } else {
+            word.chars().fold(MIX, |hash, char| {
+                let lower = char.to_lowercase().next().unwrap_or(char);
+                fold(hash ^ u64::from(lower), MIX_2)
+            })
+        });
     }
 }
 

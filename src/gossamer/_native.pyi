@@ -1,4 +1,4 @@
-"""The private extension module. Checked against the built module by `stubtest`."""
+# The private extension module. Checked against the built module by `stubtest`.
 
 from typing import final
 
@@ -58,9 +58,7 @@ def parse_page(
     resources: bool = True,
     simhash: bool = True,
 ) -> ParsedPage: ...
-def parse_rounds(
-    bodies: list[bytes], url: str, rounds: int, *, resolve: bool = False
-) -> int: ...
+def parse_rounds(bodies: list[bytes], url: str, rounds: int, *, resolve: bool = False) -> int: ...
 def near_duplicate(a: int, b: int) -> int: ...
 
 # --- fetch

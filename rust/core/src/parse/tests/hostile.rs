@@ -58,6 +58,13 @@ fn body(before: &str, unit: &str, size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// One element with a long list and a long label: no work may be done for each pair of the two.
+fn list_and_label(size: usize) -> Vec<u8> {
+    let list = "a, ".repeat(size / 6);
+    let label = " ".repeat(size / 2);
+    format!("<a href=x><img src=x srcset='{list}' alt='{label}'>").into_bytes()
+}
+
 fn best_time(body: &[u8]) -> Duration {
     let input = Input {
         content_type: Some("text/html"),
@@ -77,13 +84,20 @@ fn best_time(body: &[u8]) -> Duration {
 
 #[test]
 fn a_megabyte_of_the_worst_takes_linear_time() {
-    for (before, unit) in WORST {
-        let small = best_time(&body(before, unit, 1 << 17));
-        let large = best_time(&body(before, unit, 1 << 20));
+    let made = WORST.iter().map(|(before, unit)| {
+        let name = format!("{before}{unit}…");
+        let [small, large] = [1 << 17, 1 << 20].map(|size| body(before, unit, size));
+        (name, small, large)
+    });
+    let labels = [1 << 17, 1 << 20].map(list_and_label);
+    let [small, large] = labels;
+    for (name, small, large) in made.chain([(String::from("labels"), small, large)]) {
+        let small = best_time(&small);
+        let large = best_time(&large);
         // Eight times the bytes; a quadratic step would show as 64. The floor forgives noise on
         // times too short to compare.
         let allowed = small.max(Duration::from_millis(4)) * 30;
-        assert!(large < allowed, "{before}{unit}…: {small:?} then {large:?}");
+        assert!(large < allowed, "{name}: {small:?} then {large:?}");
     }
 }
 

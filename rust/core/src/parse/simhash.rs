@@ -211,7 +211,6 @@ impl TextSignals {
         while base < to {
             let span = (to - base).min(64);
             let mask = block_bits(buffer, base, span);
-            self.bytes += mask.count_ones() as usize;
             let before = mask << 1 | carried;
             let mut starts = mask & !before;
             let mut ends = !mask & before;
@@ -233,25 +232,23 @@ impl TextSignals {
                     open = base + starts.trailing_zeros() as usize;
                 }
             } else {
-                self.bytes += ends.count_ones() as usize;
+                self.bytes += (mask.count_ones() + ends.count_ones()) as usize;
             }
             carried = mask >> 63;
             base += 64;
         }
-        if carried != 0 {
+        if carried != 0 && self.hashing {
             self.word(buffer, open, to);
+        } else {
+            self.bytes += carried as usize;
         }
     }
 
     #[inline(always)]
     fn word(&mut self, buffer: &[u8], from: usize, to: usize) {
-        if !self.hashing {
-            self.bytes += 1;
-            return;
-        }
         let (hash, ascii) = hash_bytes(buffer, from, to);
         if ascii {
-            self.bytes += 1;
+            self.bytes += to - from + 1;
             self.shingle(hash);
         } else {
             self.beyond_ascii(&buffer[from..to]);
@@ -279,8 +276,6 @@ impl TextSignals {
         for (at, char) in text.char_indices() {
             let end = at + char.len_utf8();
             if !char.is_alphanumeric() {
-                // Counted as part of a word before it was known.
-                self.bytes -= char.len_utf8();
                 self.piece(&text[from..at]);
                 from = end;
             } else if char >= '\u{3000}' {
@@ -299,7 +294,7 @@ impl TextSignals {
             return;
         }
         let (hash, ascii) = hash_bytes(word.as_bytes(), 0, word.len());
-        self.bytes += 1;
+        self.bytes += word.len() + 1;
         self.shingle(if ascii {
             hash
         } else {

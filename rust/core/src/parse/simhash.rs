@@ -7,9 +7,10 @@
 //! A word is a run of ASCII letters and digits and of alphanumeric characters beyond ASCII; from
 //! U+3000 on, where scripts put no spaces, each character is a word.
 
+use super::word_mask::word_mask;
+
 const HIGH: u64 = 0x8080_8080_8080_8080;
-const LOW: u64 = 0x0101_0101_0101_0101;
-const CASE: u64 = 0x20 * LOW;
+const CASE: u64 = 0x2020_2020_2020_2020;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -18,18 +19,6 @@ const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
 fn fold(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
     (wide as u64) ^ ((wide >> 64) as u64)
-}
-
-/// A bit for each of eight bytes: set where the byte belongs to a word.
-#[inline(always)]
-fn word_bits(chunk: u64) -> u64 {
-    let low = chunk & !HIGH;
-    let lower = low | CASE;
-    let from = |value: u64, first: u8| value + u64::from(0x80 - first) * LOW;
-    let letters = from(lower, b'a') & !from(lower, b'z' + 1);
-    let digits = from(low, b'0') & !from(low, b'9' + 1);
-    let marks = (letters | digits | chunk) & HIGH;
-    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Eight bytes from `at`, zeros behind the end of the buffer.
@@ -46,38 +35,21 @@ fn load(buffer: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(padded)
 }
 
-/// A bit for each of up to 64 bytes from `base`.
-#[inline(always)]
-fn block_bits(buffer: &[u8], base: usize, span: usize) -> u64 {
-    if let Some(block) = buffer.get(base..base + 64)
-        && span == 64
-    {
-        let (chunks, _) = block.as_chunks::<8>();
-        return chunks.iter().enumerate().fold(0, |mask, (index, chunk)| {
-            mask | word_bits(u64::from_le_bytes(*chunk)) << (index * 8)
-        });
-    }
-    let mut mask = 0;
-    for index in 0..span.div_ceil(8) {
-        mask |= word_bits(load(buffer, base + index * 8)) << (index * 8);
-    }
-    mask & low_bits(span)
-}
-
-/// The lowest `count` bits set, all from 64 on.
-#[inline(always)]
-const fn low_bits(count: usize) -> u64 {
-    if count >= 64 {
-        u64::MAX
-    } else {
-        (1 << count) - 1
-    }
-}
-
 /// The lowest `count` bytes set, all from 8 on.
 #[inline(always)]
-const fn low_bytes(count: usize) -> u64 {
-    low_bits(if count > 8 { 64 } else { count * 8 })
+fn low_bytes(count: usize) -> u64 {
+    const MASKS: [u64; 9] = [
+        0,
+        0xff,
+        0xffff,
+        0xff_ffff,
+        0xffff_ffff,
+        0xff_ffff_ffff,
+        0xffff_ffff_ffff,
+        0xff_ffff_ffff_ffff,
+        u64::MAX,
+    ];
+    MASKS[count.min(8)]
 }
 
 /// The hash of the word `from..to`, ASCII case ignored, and whether it is ASCII.
@@ -210,7 +182,7 @@ impl TextSignals {
         let mut carried = 0;
         while base < to {
             let span = (to - base).min(64);
-            let mask = block_bits(buffer, base, span);
+            let mask = word_mask(buffer, base, span);
             let before = mask << 1 | carried;
             let mut starts = mask & !before;
             let mut ends = !mask & before;

@@ -62,13 +62,14 @@ pub fn decode_into(raw: &str, place: Place, out: &mut String) {
                 from = at + 1;
             }
             b'&' if references => {
-                let kept = out.len();
-                out.push_str(&raw[from..at]);
-                if let Some(end) = reference(bytes, at + 1, place == Place::Attribute, out) {
+                if let Some((meant, end)) = reference(bytes, at + 1, place == Place::Attribute) {
+                    out.push_str(&raw[from..at]);
+                    match meant {
+                        Meant::Char(char) => out.push(char),
+                        Meant::Text(text) => out.push_str(text),
+                    }
                     from = end;
                     look = end;
-                } else {
-                    out.truncate(kept);
                 }
             }
             _ => {}
@@ -77,20 +78,25 @@ pub fn decode_into(raw: &str, place: Place, out: &mut String) {
     out.push_str(&raw[from..]);
 }
 
-/// Decodes one reference whose `&` stands before `at`; gives where it ends.
-fn reference(bytes: &[u8], at: usize, attribute: bool, out: &mut String) -> Option<usize> {
+/// What a reference stands for.
+enum Meant {
+    Char(char),
+    Text(&'static str),
+}
+
+/// Reads one reference whose `&` stands before `at`; gives what it means and where it ends.
+fn reference(bytes: &[u8], at: usize, attribute: bool) -> Option<(Meant, usize)> {
     match bytes.get(at) {
-        Some(b'#') => numeric(bytes, at + 1, out),
-        Some(b) if b.is_ascii_alphanumeric() => named(bytes, at, attribute, out),
+        Some(b'#') => numeric(bytes, at + 1),
+        Some(b) if b.is_ascii_alphanumeric() => named(bytes, at, attribute),
         _ => None,
     }
 }
 
-fn named(bytes: &[u8], at: usize, attribute: bool, out: &mut String) -> Option<usize> {
+fn named(bytes: &[u8], at: usize, attribute: bool) -> Option<(Meant, usize)> {
     let rest = &bytes[at..];
     if rest.starts_with(b"amp;") {
-        out.push('&');
-        return Some(at + 4);
+        return Some((Meant::Char('&'), at + 4));
     }
     // Narrow the sorted list byte by byte; the longest name met on the way wins. Names are at
     // most 32 bytes long, so the work per reference is bounded.
@@ -118,11 +124,10 @@ fn named(bytes: &[u8], at: usize, attribute: bool, out: &mut String) -> Option<u
     {
         return None;
     }
-    out.push_str(text);
-    Some(at + length)
+    Some((Meant::Text(text), at + length))
 }
 
-fn numeric(bytes: &[u8], mut at: usize, out: &mut String) -> Option<usize> {
+fn numeric(bytes: &[u8], mut at: usize) -> Option<(Meant, usize)> {
     let hexadecimal = matches!(bytes.get(at), Some(b'x' | b'X'));
     at += usize::from(hexadecimal);
     let radix = if hexadecimal { 16 } else { 10 };
@@ -136,8 +141,8 @@ fn numeric(bytes: &[u8], mut at: usize, out: &mut String) -> Option<usize> {
     if at == from {
         return None;
     }
-    out.push(code_point(code));
-    Some(at + usize::from(bytes.get(at) == Some(&b';')))
+    let end = at + usize::from(bytes.get(at) == Some(&b';'));
+    Some((Meant::Char(code_point(code)), end))
 }
 
 /// The standard's table: what was meant by a number in the range of the C1 controls.

@@ -93,7 +93,7 @@ impl<'a> Extractor<'a> {
         let index = self.add(LinkKind::Header, link.target, rel);
         if let Some(index) = index {
             self.page.links[index].hreflang = self.keep_language(link.hreflang);
-            self.label(Some(index), Some(link.title));
+            self.page.links[index].anchor = self.label(link.title);
         }
     }
 
@@ -176,24 +176,29 @@ impl<'a> Extractor<'a> {
         self.add_value(kind, attribute, RelFlags::default());
     }
 
-    fn add_srcset(&mut self, kind: LinkKind) {
+    /// Adds the candidates of `srcset`, all with the same anchor text.
+    fn add_srcset(&mut self, kind: LinkKind, label: Piece) {
         if let Some(value) = self.value(Attribute::Srcset) {
-            let alt = self.value(Attribute::Alt);
             srcset::candidates(&value, |url| {
-                let link = self.add(kind, url, RelFlags::default());
-                self.label(link, alt.as_deref());
+                if let Some(link) = self.add(kind, url, RelFlags::default()) {
+                    self.page.links[link].anchor = label;
+                }
             });
         }
     }
 
-    /// Gives a link the text of an attribute as its anchor text.
-    fn label(&mut self, link: Option<usize>, text: Option<&str>) {
-        if let (Some(link), Some(text)) = (link, text) {
-            let mut label = Collapsed::new(self.settings.anchor_bytes);
-            label.push(text);
-            let piece = self.keep(label.text());
-            self.page.links[link].anchor = piece;
-        }
+    /// Keeps an attribute's text as an anchor text; made once per element, however many links
+    /// share it.
+    fn label(&mut self, text: &str) -> Piece {
+        let mut label = Collapsed::new(self.settings.anchor_bytes);
+        label.push(text);
+        self.keep(label.text())
+    }
+
+    /// The anchor text of an element that stands for itself: its `alt`.
+    fn alternative(&mut self) -> Piece {
+        let alt = self.value(Attribute::Alt);
+        alt.map_or(Piece::default(), |alt| self.label(&alt))
     }
 
     fn end_anchor(&mut self) {
@@ -242,9 +247,8 @@ impl<'a> Extractor<'a> {
         }
         if kind == LinkKind::A {
             self.anchor_of = link;
-        } else {
-            let alt = self.value(Attribute::Alt);
-            self.label(link, alt.as_deref());
+        } else if let Some(link) = link {
+            self.page.links[link].anchor = self.alternative();
         }
     }
 
@@ -257,15 +261,25 @@ impl<'a> Extractor<'a> {
     }
 
     fn image(&mut self) {
-        let alt = self.value(Attribute::Alt);
-        let link = self.add_value(LinkKind::Img, Attribute::Src, RelFlags::default());
-        self.label(link, alt.as_deref());
-        self.add_srcset(LinkKind::Img);
-        if let (Some(_), Some(alt)) = (self.anchor_of, &alt) {
+        if let (Some(_), Some(alt)) = (self.anchor_of, self.value(Attribute::Alt)) {
             // The text of a link made of an image is what stands for the image.
             self.anchor.push(" ");
-            self.anchor.push(alt);
+            self.anchor.push(&alt);
         }
+        if !self.settings.resources {
+            return;
+        }
+        // SVG's `image` has `href` for `src`.
+        let source = if self.foreign.inside() {
+            Attribute::Href
+        } else {
+            Attribute::Src
+        };
+        let label = self.alternative();
+        if let Some(link) = self.add_value(LinkKind::Img, source, RelFlags::default()) {
+            self.page.links[link].anchor = label;
+        }
+        self.add_srcset(LinkKind::Img, label);
     }
 
     fn link_element(&mut self) {
@@ -280,7 +294,7 @@ impl<'a> Extractor<'a> {
             self.page.links[link].hreflang = self.keep_language(&language);
         }
         if self.settings.resources {
-            self.add_srcset(LinkKind::Link);
+            self.add_srcset(LinkKind::Link, Piece::default());
         }
     }
 
@@ -360,7 +374,7 @@ impl<'a> Extractor<'a> {
             Tag::Script => self.add_plain(LinkKind::Script, Attribute::Src),
             Tag::Source => {
                 self.add_plain(LinkKind::Source, Attribute::Src);
-                self.add_srcset(LinkKind::Source);
+                self.add_srcset(LinkKind::Source, Piece::default());
             }
             Tag::Video => {
                 self.add_plain(LinkKind::Video, Attribute::Src);

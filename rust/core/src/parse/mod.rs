@@ -29,6 +29,7 @@ pub mod srcset;
 #[cfg(test)]
 mod tests;
 pub mod tokenizer;
+mod word_mask;
 
 pub use extract::{LONGEST_TARGET, TITLE_BYTES};
 pub use page::{DocumentKind, Link, LinkKind, Page, Piece, Refresh, RelFlags};

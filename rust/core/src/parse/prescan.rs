@@ -4,13 +4,13 @@
 use super::tokenizer::is_space;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far the standard looks.
+/// How far the standard looks before it begins to parse.
 pub const PRESCAN: usize = 1024;
 
-/// The declared encoding, if there is one.
+/// The encoding declared within the first `most` bytes, if there is one.
 #[must_use]
-pub fn prescan(body: &[u8]) -> Option<&'static Encoding> {
-    let bytes = &body[..body.len().min(PRESCAN)];
+pub fn prescan(body: &[u8], most: usize) -> Option<&'static Encoding> {
+    let bytes = &body[..body.len().min(most)];
     // An XML declaration in UTF-16 without a byte order mark.
     if bytes.starts_with(b"<\0?\0x\0") {
         return Some(UTF_16LE);
@@ -84,9 +84,14 @@ fn in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
 /// The attributes of one `meta`.
 fn meta(bytes: &[u8], at: &mut usize) -> Option<&'static Encoding> {
     let (mut pragma, mut need_pragma, mut charset) = (false, None, None);
-    let mut seen: Vec<Vec<u8>> = Vec::new();
+    // Of each of the three the first counts.
+    let mut seen = [false; 3];
     while let Some((name, value)) = attribute(bytes, at) {
-        if seen.contains(&name) {
+        let known = [&b"http-equiv"[..], b"content", b"charset"];
+        let Some(index) = known.iter().position(|known| *known == name) else {
+            continue;
+        };
+        if std::mem::replace(&mut seen[index], true) {
             continue;
         }
         match name.as_slice() {
@@ -104,7 +109,6 @@ fn meta(bytes: &[u8], at: &mut usize) -> Option<&'static Encoding> {
             }
             _ => {}
         }
-        seen.push(name);
     }
     if bytes.get(*at) != Some(&b'>') {
         // Out of bytes in the middle of the tag.

@@ -7,9 +7,10 @@
 //! A word is a run of ASCII letters and digits and of alphanumeric characters beyond ASCII; from
 //! U+3000 on, where scripts put no spaces, each character is a word.
 
+use super::word_mask::word_mask;
+
 const HIGH: u64 = 0x8080_8080_8080_8080;
-const LOW: u64 = 0x0101_0101_0101_0101;
-const CASE: u64 = 0x20 * LOW;
+const CASE: u64 = 0x2020_2020_2020_2020;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -18,18 +19,6 @@ const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
 fn fold(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
     (wide as u64) ^ ((wide >> 64) as u64)
-}
-
-/// A bit for each of eight bytes: set where the byte belongs to a word.
-#[inline(always)]
-fn word_bits(chunk: u64) -> u64 {
-    let low = chunk & !HIGH;
-    let lower = low | CASE;
-    let from = |value: u64, first: u8| value + u64::from(0x80 - first) * LOW;
-    let letters = from(lower, b'a') & !from(lower, b'z' + 1);
-    let digits = from(low, b'0') & !from(low, b'9' + 1);
-    let marks = (letters | digits | chunk) & HIGH;
-    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Eight bytes from `at`, zeros behind the end of the buffer.
@@ -46,38 +35,42 @@ fn load(buffer: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(padded)
 }
 
-/// A bit for each of up to 64 bytes from `base`.
-#[inline(always)]
-fn block_bits(buffer: &[u8], base: usize, span: usize) -> u64 {
-    if let Some(block) = buffer.get(base..base + 64)
-        && span == 64
-    {
-        let (chunks, _) = block.as_chunks::<8>();
-        return chunks.iter().enumerate().fold(0, |mask, (index, chunk)| {
-            mask | word_bits(u64::from_le_bytes(*chunk)) << (index * 8)
-        });
-    }
-    let mut mask = 0;
-    for index in 0..span.div_ceil(8) {
-        mask |= word_bits(load(buffer, base + index * 8)) << (index * 8);
-    }
-    mask & low_bits(span)
-}
-
-/// The lowest `count` bits set, all from 64 on.
-#[inline(always)]
-const fn low_bits(count: usize) -> u64 {
-    if count >= 64 {
-        u64::MAX
-    } else {
-        (1 << count) - 1
-    }
-}
-
 /// The lowest `count` bytes set, all from 8 on.
 #[inline(always)]
-const fn low_bytes(count: usize) -> u64 {
-    low_bits(if count > 8 { 64 } else { count * 8 })
+fn low_bytes(count: usize) -> u64 {
+    const MASKS: [u64; 9] = [
+        0,
+        0xff,
+        0xffff,
+        0xff_ffff,
+        0xffff_ffff,
+        0xff_ffff_ffff,
+        0xffff_ffff_ffff,
+        0xff_ffff_ffff_ffff,
+        u64::MAX,
+    ];
+    MASKS[count.min(8)]
+}
+
+/// The hash of the word `from..to`, ASCII case ignored, and whether it is ASCII.
+#[inline(always)]
+fn hash_bytes(buffer: &[u8], from: usize, to: usize) -> (u64, bool) {
+    let length = to - from;
+    let first = load(buffer, from) & low_bytes(length);
+    let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
+    let mut seen = first | second;
+    let mut hash = fold(
+        first | CASE,
+        (second | CASE).wrapping_mul(MIX) ^ length as u64,
+    );
+    if length > 16 {
+        for at in (from + 16..to).step_by(8) {
+            let chunk = load(buffer, at) & low_bytes(to - at);
+            seen |= chunk;
+            hash = fold(hash ^ (chunk | CASE), MIX_2);
+        }
+    }
+    (hash, seen & HIGH == 0)
 }
 
 /// Counts, for each of 64 bit positions, how often it was set: the counters lie across words (a
@@ -189,8 +182,7 @@ impl TextSignals {
         let mut carried = 0;
         while base < to {
             let span = (to - base).min(64);
-            let mask = block_bits(buffer, base, span);
-            self.bytes += mask.count_ones() as usize;
+            let mask = word_mask(buffer, base, span);
             let before = mask << 1 | carried;
             let mut starts = mask & !before;
             let mut ends = !mask & before;
@@ -212,43 +204,27 @@ impl TextSignals {
                     open = base + starts.trailing_zeros() as usize;
                 }
             } else {
-                self.bytes += ends.count_ones() as usize;
+                self.bytes += (mask.count_ones() + ends.count_ones()) as usize;
             }
             carried = mask >> 63;
             base += 64;
         }
-        if carried != 0 {
+        if carried != 0 && self.hashing {
             self.word(buffer, open, to);
+        } else {
+            self.bytes += carried as usize;
         }
     }
 
     #[inline(always)]
     fn word(&mut self, buffer: &[u8], from: usize, to: usize) {
-        if !self.hashing {
-            self.bytes += 1;
-            return;
-        }
-        let length = to - from;
-        let first = load(buffer, from) & low_bytes(length);
-        let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
-        let mut seen = first | second;
-        let mut hash = fold(
-            first | CASE,
-            (second | CASE).wrapping_mul(MIX) ^ length as u64,
-        );
-        if length > 16 {
-            for at in (from + 16..to).step_by(8) {
-                let chunk = load(buffer, at) & low_bytes(to - at);
-                seen |= chunk;
-                hash = fold(hash ^ (chunk | CASE), MIX_2);
-            }
-        }
-        if seen & HIGH != 0 {
+        let (hash, ascii) = hash_bytes(buffer, from, to);
+        if ascii {
+            self.bytes += to - from + 1;
+            self.shingle(hash);
+        } else {
             self.beyond_ascii(&buffer[from..to]);
-            return;
         }
-        self.bytes += 1;
-        self.shingle(hash);
     }
 
     #[inline(always)]
@@ -268,28 +244,37 @@ impl TextSignals {
         let Ok(text) = std::str::from_utf8(run) else {
             return;
         };
-        let mut hash = 0;
-        for char in text.chars() {
+        let mut from = 0;
+        for (at, char) in text.char_indices() {
+            let end = at + char.len_utf8();
             if !char.is_alphanumeric() {
-                self.end_word(&mut hash);
+                self.piece(&text[from..at]);
+                from = end;
             } else if char >= '\u{3000}' {
-                self.end_word(&mut hash);
-                hash = fold(u64::from(char) ^ MIX, MIX_2);
-                self.end_word(&mut hash);
-            } else {
-                let lower = char.to_lowercase().next().unwrap_or(char);
-                hash = fold(hash ^ u64::from(lower) ^ MIX, MIX_2);
+                self.piece(&text[from..at]);
+                self.piece(&text[at..end]);
+                from = end;
             }
         }
-        self.end_word(&mut hash);
+        self.piece(&text[from..]);
     }
 
-    fn end_word(&mut self, hash: &mut u64) {
-        if *hash != 0 {
-            self.bytes += 1;
-            self.shingle(*hash);
-            *hash = 0;
+    /// A word that stood in a run with characters beyond ASCII; it may itself be ASCII, and then
+    /// must give the value it gives elsewhere.
+    fn piece(&mut self, word: &str) {
+        if word.is_empty() {
+            return;
         }
+        let (hash, ascii) = hash_bytes(word.as_bytes(), 0, word.len());
+        self.bytes += word.len() + 1;
+        self.shingle(if ascii {
+            hash
+        } else {
+            word.chars().fold(MIX, |hash, char| {
+                let lower = char.to_lowercase().next().unwrap_or(char);
+                fold(hash ^ u64::from(lower), MIX_2)
+            })
+        });
     }
 }
 

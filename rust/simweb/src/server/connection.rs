@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use socket2::SockRef;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -157,16 +157,10 @@ impl Connection {
         }
     }
 
-    async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        loop {
-            buffer.reserve(2048);
-            match self.stream.try_read_buf(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.stream.readable().await?;
-                }
-                result => return result,
-            }
-        }
+    /// Reads what is there. `read_buf` spares the second call that would only say "nothing yet".
+    async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        buffer.reserve(2048);
+        self.stream.read_buf(buffer).await
     }
 
     fn parse(&self, buffer: &[u8]) -> Parsed {

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios in one run, never timed tests. `python -m benches [NAME...]`."""

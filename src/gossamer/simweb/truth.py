@@ -204,6 +204,12 @@ class Truth:
         depth = int(self.depth[node])
         return None if depth < 0 else depth
 
+    def _content_node(self, node: int) -> int:
+        """The same page on the host that is mirrored; the page itself elsewhere."""
+        host = int(self.hosts[node])
+        first = self._first_page
+        return node - int(first[host]) + int(first[self.model.content_host(host)])
+
     def _page(self, node: int) -> Row:
         facts = self.facts
         kind = int(facts.kind[node])
@@ -224,7 +230,7 @@ class Truth:
             allowed=bool(self.allowed[node]),
             depth=self._depth(node),
             links=targets if served else [],
-            duplicate_class=None if not served else node if near else original,
+            duplicate_class=None if not served else self._content_node(node) if near else original,
             change_rate=float(facts.rate[node]) if served else 0.0,
             pagerank=float(self.pagerank[node]),
             kind=name,

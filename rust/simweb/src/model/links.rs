@@ -7,9 +7,11 @@ use super::{Model, Node, Place};
 pub const BRANCH: u64 = 16;
 /// Hosts that hang below the start page of a host.
 pub const HOST_BRANCH: u64 = 8;
-/// Exponent of the target's rank. In-links then have a density with exponent 1 + 1/0.9 = 2.1.
-pub const RANK_EXPONENT: f64 = 0.9;
-const HOST_RANK_EXPONENT: f64 = 0.8;
+/// The target's rank has exponent 1 - 1/10 = 0.9; in-links then have a density with exponent
+/// 1 + 1/0.9 = 2.1, as on the real web.
+pub const RANK_INVERSE: i32 = 10;
+/// The target's host has exponent 1 - 1/5 = 0.8.
+const HOST_RANK_INVERSE: i32 = 5;
 const FEWEST: u64 = 30;
 const SPREAD: u64 = 41;
 const CROSS_SHARE: f64 = 0.1;
@@ -79,17 +81,17 @@ impl Model {
         } else {
             cross_rate
         };
-        let page_reach = reach(linked, RANK_EXPONENT);
-        let host_reach = reach(u64::from(self.hosts.count()), HOST_RANK_EXPONENT);
+        let page_reach = reach(linked, RANK_INVERSE);
+        let host_reach = reach(u64::from(self.hosts.count()), HOST_RANK_INVERSE);
         for _ in 0..rest {
             if draw.chance(cross_rate) {
                 let hosts = u64::from(self.hosts.count());
-                let host = draw.power_law(hosts, host_reach, HOST_RANK_EXPONENT) as u32;
+                let host = draw.power_law(hosts, host_reach, HOST_RANK_INVERSE) as u32;
                 if host == own || host == content || Some(host) == self.hosts.twin(content) {
                     continue;
                 }
                 let pages = self.linked_pages(host);
-                let page = draw.power_law(pages, reach(pages, RANK_EXPONENT), RANK_EXPONENT);
+                let page = draw.power_law(pages, reach(pages, RANK_INVERSE), RANK_INVERSE);
                 let node = Node::Page(Place { host, page });
                 if seen.insert(1 << 60 | self.code(node)) {
                     out.push(node);
@@ -98,7 +100,7 @@ impl Model {
             }
             // A page that is there already is drawn again, a few times: links are distinct.
             for _ in 0..6 {
-                let page = draw.power_law(linked, page_reach, RANK_EXPONENT);
+                let page = draw.power_law(linked, page_reach, RANK_INVERSE);
                 if seen.insert(page) {
                     out.push(Node::Page(Place { host: own, page }));
                     break;

@@ -5,7 +5,8 @@ use encoding_rs::{Encoding, GBK, SHIFT_JIS, UTF_8, WINDOWS_1252};
 
 use super::hash::{Draw, Purpose};
 
-const POOL_BYTES: usize = 1 << 20;
+/// Small enough to stay in a core's second cache, large enough that pages hardly overlap.
+const POOL_BYTES: usize = 1 << 18;
 const FOREIGN_POOL_BYTES: usize = 1 << 17;
 const GRAIN: usize = 64;
 
@@ -38,7 +39,7 @@ impl Pool {
             sentence.clear();
             for index in 0..5 + draw.below(12) {
                 // Frequent words are frequent: ranks by a power law, as in real prose.
-                let rank = draw.power_law(2_000, super::hash::reach(2_000, 0.95), 0.95) as usize;
+                let rank = draw.power_law(2_000, super::hash::reach(2_000, 20), 20) as usize;
                 if index > 0 {
                     sentence.push_str(gap);
                 }

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use socket2::SockRef;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -88,16 +89,38 @@ async fn serve(shared: Arc<Shared>, desk: Rc<RefCell<Desk>>, stream: TcpStream) 
     let _ = connection.run().await;
 }
 
-/// Owned facts of a request, so that the read buffer can move on.
 enum Parsed {
     Partial,
     Bad(u16),
-    Head {
-        length: usize,
-        keep: bool,
-        method: Method,
-        host: Option<u32>,
-    },
+    Head(Head),
+}
+
+/// What a request head says, its texts as ranges of the read buffer.
+struct Head {
+    length: usize,
+    keep: bool,
+    method: Method,
+    host: Option<u32>,
+    path: Range<usize>,
+    accept_encoding: Range<usize>,
+    none_match: Option<Range<usize>>,
+    modified_since: Option<Range<usize>>,
+}
+
+impl Head {
+    fn request<'a>(&self, buffer: &'a [u8]) -> Request<'a> {
+        let text = |range: &Range<usize>| buffer.get(range.clone()).unwrap_or_default();
+        Request {
+            path: path_of(text(&self.path)),
+            head_only: self.method == Method::Head,
+            accept_encoding: text(&self.accept_encoding),
+            conditions: Conditions {
+                none_match: self.none_match.as_ref().map(text),
+                modified_since: self.modified_since.as_ref().map(text),
+            },
+            keep: self.keep,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,32 +147,20 @@ impl Connection {
                     }
                 }
                 Parsed::Bad(status) => return self.refuse(status).await,
-                Parsed::Head {
-                    length,
-                    keep,
-                    method,
-                    host,
-                } => {
-                    let keep = self.exchange(&buffer[..length], keep, method, host).await?;
-                    if !keep {
+                Parsed::Head(head) => {
+                    if !self.exchange(&buffer, &head).await? {
                         return self.stream.shutdown().await;
                     }
-                    buffer.drain(..length);
+                    buffer.drain(..head.length);
                 }
             }
         }
     }
 
-    async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        loop {
-            buffer.reserve(2048);
-            match self.stream.try_read_buf(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.stream.readable().await?;
-                }
-                result => return result,
-            }
-        }
+    /// Reads what is there. `read_buf` spares the second call that would only say "nothing yet".
+    async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        buffer.reserve(2048);
+        self.stream.read_buf(buffer).await
     }
 
     fn parse(&self, buffer: &[u8]) -> Parsed {
@@ -166,47 +177,64 @@ impl Connection {
             Some("HEAD") => Method::Head,
             _ => Method::Other,
         };
-        let mut keep = head.version == Some(1);
-        let mut host = None;
+        let range = |text: &[u8]| {
+            let start = text.as_ptr() as usize - buffer.as_ptr() as usize;
+            start..start + text.len()
+        };
+        let mut facts = Head {
+            length,
+            keep: head.version == Some(1),
+            method,
+            host: None,
+            path: range(head.path.map_or(&buffer[..0], str::as_bytes)),
+            accept_encoding: 0..0,
+            none_match: None,
+            modified_since: None,
+        };
         for header in head.headers.iter() {
-            if header.name.eq_ignore_ascii_case("host") {
-                host = self.shared.model.hosts.of_name(header.value);
-            } else if header.name.eq_ignore_ascii_case("connection") {
+            let is = |name| header.name.eq_ignore_ascii_case(name);
+            if is("host") {
+                facts.host = self.shared.model.hosts.of_name(header.value);
+            } else if is("connection") {
                 if header.value.eq_ignore_ascii_case(b"close") {
-                    keep = false;
+                    facts.keep = false;
                 } else if header.value.eq_ignore_ascii_case(b"keep-alive") {
-                    keep = true;
+                    facts.keep = true;
                 }
+            } else if is("accept-encoding") {
+                facts.accept_encoding = range(header.value);
+            } else if is("if-none-match") {
+                facts.none_match = Some(range(header.value));
+            } else if is("if-modified-since") {
+                facts.modified_since = Some(range(header.value));
             }
         }
         // The body of another method is not read, so nothing can follow it.
-        Parsed::Head {
-            length,
-            keep: keep && method != Method::Other,
-            method,
-            host,
-        }
+        facts.keep &= method != Method::Other;
+        Parsed::Head(facts)
     }
 
     /// One request and its reply; true if another may follow.
-    async fn exchange(
-        &mut self,
-        head: &[u8],
-        keep: bool,
-        method: Method,
-        named: Option<u32>,
-    ) -> io::Result<bool> {
+    async fn exchange(&mut self, buffer: &[u8], head: &Head) -> io::Result<bool> {
+        let keep = head.keep;
         let time_us = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let host = named.or_else(|| self.shared.model.hosts.of_address(self.address));
+        let host = head
+            .host
+            .or_else(|| self.shared.model.hosts.of_address(self.address));
         if let Some(host) = host {
             let wait = self.shared.model.latency_us(host);
             if wait > 0 {
                 tokio::time::sleep(Duration::from_micros(wait)).await;
             }
         }
-        let (ending, rest) = self.reply(head, keep, method, host, time_us.as_micros() as u64)?;
+        let (ending, rest) = self.reply(
+            head.method,
+            host,
+            head.request(buffer),
+            time_us.as_micros() as u64,
+        )?;
         match ending {
             Ending::Whole => {
                 if !rest.is_empty() {
@@ -233,32 +261,11 @@ impl Connection {
     /// Makes the reply and writes what the socket takes at once; gives what is left.
     fn reply(
         &self,
-        head: &[u8],
-        keep: bool,
         method: Method,
         host: Option<u32>,
+        request: Request<'_>,
         time_us: u64,
     ) -> io::Result<(Ending, Vec<u8>)> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut parsed = httparse::Request::new(&mut headers);
-        let _ = parsed.parse(head);
-        let path = path_of(parsed.path.unwrap_or("/").as_bytes());
-        let mut request = Request {
-            path,
-            head_only: method == Method::Head,
-            accept_encoding: b"",
-            conditions: Conditions::default(),
-            keep,
-        };
-        for header in parsed.headers.iter() {
-            if header.name.eq_ignore_ascii_case("accept-encoding") {
-                request.accept_encoding = header.value;
-            } else if header.name.eq_ignore_ascii_case("if-none-match") {
-                request.conditions.none_match = Some(header.value);
-            } else if header.name.eq_ignore_ascii_case("if-modified-since") {
-                request.conditions.modified_since = Some(header.value);
-            }
-        }
         let mut desk = self.desk.borrow_mut();
         let ending = match host {
             _ if method == Method::Other => desk.plain(405, "only GET and HEAD\n", request),
@@ -281,7 +288,7 @@ impl Connection {
                 Some(host) => self.shared.model.hosts.write_authority(host, &mut name),
                 None => name.extend_from_slice(self.address.to_string().as_bytes()),
             }
-            log.add(time_us, self.number, &name, path, status);
+            log.add(time_us, self.number, &name, request.path, status);
         }
         let bytes = desk.reply.bytes();
         let sent = match ending {

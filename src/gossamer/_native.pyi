@@ -3,10 +3,7 @@
 import builtins
 from collections.abc import Sequence
 from os import PathLike
-from typing import Self, final
-
-from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 # --- outcome
 

@@ -15,7 +15,9 @@ impl Clock {
     /// A clock that is `offset` microseconds ahead of the machine's.
     #[must_use]
     pub fn with_offset(offset: i64) -> Clock {
-        Clock { offset: AtomicI64::new(offset) }
+        Clock {
+            offset: AtomicI64::new(offset),
+        }
     }
 
     /// Microseconds since the epoch.
@@ -23,7 +25,9 @@ impl Clock {
     pub fn now(&self) -> u64 {
         let machine = SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |passed| i64::try_from(passed.as_micros()).unwrap_or(i64::MAX));
+            .map_or(0, |passed| {
+                i64::try_from(passed.as_micros()).unwrap_or(i64::MAX)
+            });
         let shown = machine.saturating_add(self.offset.load(Ordering::Relaxed));
         u64::try_from(shown).unwrap_or(0)
     }

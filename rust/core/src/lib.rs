@@ -10,9 +10,9 @@ pub mod clock;
 pub mod fetch;
 pub mod frontier;
 pub mod links;
-pub mod node;
 #[cfg(test)]
 mod mutation;
+pub mod node;
 pub mod outcome;
 pub mod parse;
 pub mod robots;

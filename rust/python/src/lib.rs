@@ -12,8 +12,8 @@ mod robots;
 mod seen;
 mod simweb;
 mod sitemap;
-mod visit;
 mod state;
+mod visit;
 mod warc;
 
 #[pymodule]

@@ -31,7 +31,9 @@ impl PyNode {
     ) -> PyResult<T> {
         py.detach(|| {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let node = inner.as_mut().ok_or_else(|| PyRuntimeError::new_err("closed"))?;
+            let node = inner
+                .as_mut()
+                .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
             action(node).map_err(|error| raised(&error))
         })
     }
@@ -42,9 +44,12 @@ impl PyNode {
     #[new]
     fn new(py: Python<'_>, directory: PathBuf, settings: &str) -> PyResult<PyNode> {
         let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
-        let node =
-            py.detach(|| Node::open(&directory, settings)).map_err(|error| raised(&error))?;
-        Ok(PyNode { inner: Mutex::new(Some(node)) })
+        let node = py
+            .detach(|| Node::open(&directory, settings))
+            .map_err(|error| raised(&error))?;
+        Ok(PyNode {
+            inner: Mutex::new(Some(node)),
+        })
     }
 
     fn add_seeds(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<Vec<Option<String>>> {
@@ -83,8 +88,13 @@ impl PyNode {
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let node = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
-            node.map_or(Ok(()), Node::close).map_err(|error| raised(&error))
+            let node = self
+                .inner
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            node.map_or(Ok(()), Node::close)
+                .map_err(|error| raised(&error))
         })
     }
 }

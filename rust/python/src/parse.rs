@@ -1,9 +1,9 @@
 //! Parse: a page in, what it says out. Bodies are parsed without the interpreter lock.
 
+use gossamer_core::canonical::{Base, Rules, canonical};
 use gossamer_core::parse::{self, Input, Page, ParseSettings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use url::Url;
 
 /// Kind, target, relations (separated by blanks), anchor text, language.
 type LinkRow<'a> = (&'static str, &'a str, String, &'a str, &'a str);
@@ -157,7 +157,8 @@ fn parse_rounds(
     resolve: bool,
 ) -> usize {
     let bodies: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
-    let base = Url::parse(url).ok();
+    let base = Base::parse(url, None).ok();
+    let rules = Rules::default();
     let settings = ParseSettings::default();
     py.detach(|| {
         let mut links = 0;
@@ -173,7 +174,7 @@ fn parse_rounds(
                 Some(base) if resolve => page
                     .links
                     .iter()
-                    .filter(|link| base.join(page.text(link.target)).is_ok())
+                    .filter(|link| canonical(page.text(link.target), Some(base), &rules).is_ok())
                     .count(),
                 _ => page.links.len(),
             };

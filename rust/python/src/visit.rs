@@ -61,7 +61,12 @@ impl PyVisited {
     }
     #[getter]
     fn links(&self) -> Vec<&str> {
-        self.inner.links.urls.iter().map(|url| url.as_str()).collect()
+        self.inner
+            .links
+            .urls
+            .iter()
+            .map(|url| url.as_str())
+            .collect()
     }
     /// The decoded body, where it was asked for.
     #[getter]
@@ -71,7 +76,10 @@ impl PyVisited {
     /// File, offset and length of each WARC record.
     #[getter]
     fn records(&self) -> Vec<(&str, u64, u64)> {
-        self.places.iter().map(|place| (&*place.name, place.offset, place.length)).collect()
+        self.places
+            .iter()
+            .map(|place| (&*place.name, place.offset, place.length))
+            .collect()
     }
 }
 
@@ -88,7 +96,9 @@ struct PyEngine {
 impl PyEngine {
     fn engine(&self) -> PyResult<Arc<Engine>> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        engine.clone().ok_or_else(|| PyRuntimeError::new_err("the engine is closed"))
+        engine
+            .clone()
+            .ok_or_else(|| PyRuntimeError::new_err("the engine is closed"))
     }
 }
 
@@ -231,8 +241,17 @@ impl PyEngine {
     /// Ends all threads and finishes the WARC file. Answers not collected are dropped.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            drop(self.engine.lock().unwrap_or_else(PoisonError::into_inner).take());
-            let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(
+                self.engine
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take(),
+            );
+            let writer = self
+                .writer
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             writer.map_or(Ok(()), Writer::close).map_err(failed)
         })
     }

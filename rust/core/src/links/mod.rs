@@ -26,7 +26,11 @@ pub struct FollowSettings {
 
 impl Default for FollowSettings {
     fn default() -> Self {
-        FollowSettings { resources: false, forms: false, obey_nofollow: true }
+        FollowSettings {
+            resources: false,
+            forms: false,
+            obey_nofollow: true,
+        }
     }
 }
 

@@ -96,15 +96,21 @@ impl Scope {
             if list.is_empty() {
                 return Ok(None);
             }
-            RegexSet::new(list).map(Some).map_err(|error| format!("scope.{what}: {error}"))
+            RegexSet::new(list)
+                .map(Some)
+                .map_err(|error| format!("scope.{what}: {error}"))
         };
         for scheme in &settings.schemes {
             if scheme != "http" && scheme != "https" {
-                return Err(format!("scope.schemes: {scheme:?} is not a scheme that can be visited"));
+                return Err(format!(
+                    "scope.schemes: {scheme:?} is not a scheme that can be visited"
+                ));
             }
         }
         let lower = |list: &[String]| {
-            list.iter().map(|text| text.trim_start_matches('.').to_ascii_lowercase()).collect()
+            list.iter()
+                .map(|text| text.trim_start_matches('.').to_ascii_lowercase())
+                .collect()
         };
         Ok(Scope {
             kind: settings.kind,
@@ -151,14 +157,21 @@ impl Scope {
 
     /// Whether the URL is in scope, or which rule keeps it out.
     pub fn check(&self, url: &Url) -> Result<(), OutOfScope> {
-        if !(if url.scheme_is_https() { self.https } else { self.http }) {
+        if !(if url.scheme_is_https() {
+            self.https
+        } else {
+            self.http
+        }) {
             return Err(OutOfScope::Scheme);
         }
         let inside = match self.kind {
             ScopeKind::Any => true,
             ScopeKind::Host => self.roots.contains(url.host()),
             ScopeKind::Domain => self.roots.contains(domain_of(url)),
-            ScopeKind::Prefix => self.prefixes.iter().any(|root| url.as_str().starts_with(root)),
+            ScopeKind::Prefix => self
+                .prefixes
+                .iter()
+                .any(|root| url.as_str().starts_with(root)),
         };
         if !inside {
             return Err(OutOfScope::Seeds);
@@ -217,7 +230,9 @@ fn domain_of(url: &Url) -> &str {
 /// The URL up to the last slash of its path.
 fn prefix_of(url: &str) -> &str {
     let path_end = url.find('?').unwrap_or(url.len());
-    url[..path_end].rfind('/').map_or(url, |slash| &url[..=slash])
+    url[..path_end]
+        .rfind('/')
+        .map_or(url, |slash| &url[..=slash])
 }
 
 /// The file suffix of the last path segment, without its dot; `None` where there is none.

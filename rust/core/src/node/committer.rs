@@ -69,16 +69,18 @@ impl Committer {
             disk_full: Arc::clone(&disk_full),
             closing: Arc::clone(&closing),
         };
-        let thread = std::thread::Builder::new().name("gossamer-commit".into()).spawn(move || {
-            while let Ok((number, batch)) = incoming.recv() {
-                let answer = work.commit(number, batch);
-                let failed = answer.is_err();
-                if outgoing.send(answer).is_err() || failed {
-                    return Ok(());
+        let thread = std::thread::Builder::new()
+            .name("gossamer-commit".into())
+            .spawn(move || {
+                while let Ok((number, batch)) = incoming.recv() {
+                    let answer = work.commit(number, batch);
+                    let failed = answer.is_err();
+                    if outgoing.send(answer).is_err() || failed {
+                        return Ok(());
+                    }
                 }
-            }
-            work.close()
-        });
+                work.close()
+            });
         Committer {
             batches: Some(batches),
             answers,
@@ -121,8 +123,12 @@ impl Committer {
 
     /// Batches that became safe since the last call.
     pub fn finished(&mut self) -> Vec<Answer> {
-        let finished: Vec<Answer> =
-            self.waiting.take().into_iter().chain(self.answers.try_iter()).collect();
+        let finished: Vec<Answer> = self
+            .waiting
+            .take()
+            .into_iter()
+            .chain(self.answers.try_iter())
+            .collect();
         self.done += finished.len() as u64;
         finished
     }
@@ -178,10 +184,14 @@ impl Work {
         self.patiently(|work| Ok(work.log.sync(now)?))?;
         // 3. The state, with the positions, as one step.
         if let Some(position) = self.warc.position() {
-            batch.writes.put(Space::Meta, WARC_POSITION, position.to_bytes());
+            batch
+                .writes
+                .put(Space::Meta, WARC_POSITION, position.to_bytes());
         }
         if let Some(position) = self.log.position() {
-            batch.writes.put(Space::Meta, LOG_POSITION, position.to_bytes());
+            batch
+                .writes
+                .put(Space::Meta, LOG_POSITION, position.to_bytes());
         }
         let writes = std::mem::take(&mut batch.writes);
         self.apply(writes)?;
@@ -213,7 +223,9 @@ impl Work {
                 placed.row.offset = place.offset;
                 placed.row.length = u32::try_from(place.length).unwrap_or(u32::MAX);
             }
-            batch.writes.put(Space::Index, placed.key, placed.row.to_bytes());
+            batch
+                .writes
+                .put(Space::Index, placed.key, placed.row.to_bytes());
         }
         Ok(())
     }
@@ -237,9 +249,7 @@ impl Work {
     ) -> Result<T, NodeError> {
         loop {
             match action(self) {
-                Err(error)
-                    if is_disk_full(&error) && !self.closing.load(Ordering::Relaxed) =>
-                {
+                Err(error) if is_disk_full(&error) && !self.closing.load(Ordering::Relaxed) => {
                     self.disk_full.store(true, Ordering::Relaxed);
                     std::thread::sleep(FULL_WAIT);
                 }

@@ -30,24 +30,36 @@ impl Node {
     /// Takes one visit's answer into the open batch.
     pub(super) fn take_in(&mut self, mut visited: Visited) -> Result<(), NodeError> {
         let now = self.clock.now();
-        let Some(leased) = self.leases.remove(&visited.task.lease) else { return Ok(()) };
+        let Some(leased) = self.leases.remove(&visited.task.lease) else {
+            return Ok(());
+        };
         if visited.task.purpose == Purpose::Robots && self.follow_robots(&visited, &leased, now) {
             self.append_records(&mut visited);
             self.write_log(&visited, &leased);
-            self.leases.insert(visited.task.lease, Leased { hops: leased.hops + 1, ..leased });
+            self.leases.insert(
+                visited.task.lease,
+                Leased {
+                    hops: leased.hops + 1,
+                    ..leased
+                },
+            );
             return Ok(());
         }
         self.open.begin(now);
         self.judge_content(&mut visited);
         let report = report(&visited);
-        let verdict =
-            self.frontier.finish(now, visited.task.lease, &report, &mut self.open.writes);
+        let verdict = self
+            .frontier
+            .finish(now, visited.task.lease, &report, &mut self.open.writes);
         if visited.outcome == Outcome::Deferred {
             // It never began: no line, no count.
             return Ok(());
         }
         let is_page = visited.task.purpose == Purpose::Page
-            && matches!(visited.outcome, Outcome::Fetched | Outcome::Truncated | Outcome::Duplicate);
+            && matches!(
+                visited.outcome,
+                Outcome::Fetched | Outcome::Truncated | Outcome::Duplicate
+            );
         self.tally.visit(visited.bytes, is_page);
         self.tally.count(visited.outcome);
         self.open.pages += 1;
@@ -68,7 +80,9 @@ impl Node {
         if visited.outcome != Outcome::Redirected || leased.hops >= ROBOTS_HOPS || self.stopping {
             return false;
         }
-        let Some(target) = visited.links.urls.first() else { return false };
+        let Some(target) = visited.links.urls.first() else {
+            return false;
+        };
         let mut task = super::task(visited.task.lease, target.clone(), Turn::Robots);
         task.not_before = now + self.settings.frontier.delay;
         self.engine.submit(vec![task]);
@@ -77,7 +91,9 @@ impl Node {
 
     /// Content that was stored under another URL since the worker looked.
     fn judge_content(&mut self, visited: &mut Visited) {
-        let (Some(content), Some(payload)) = (visited.content, visited.payload) else { return };
+        let (Some(content), Some(payload)) = (visited.content, visited.payload) else {
+            return;
+        };
         if visited.outcome != Outcome::Fetched {
             return;
         }
@@ -101,13 +117,18 @@ impl Node {
             payload,
         };
         let row = rows::write_content(&original);
-        self.open.writes.put(Space::Content, rows::content_key(&content), row);
-        self.fresh_content.insert(content, (self.committer.next_number(), original));
+        self.open
+            .writes
+            .put(Space::Content, rows::content_key(&content), row);
+        self.fresh_content
+            .insert(content, (self.committer.next_number(), original));
     }
 
     /// Replaces the response record by one that refers to the page stored first.
     fn make_revisit(&self, visited: &mut Visited, payload: [u8; 20]) {
-        let Some(original) = &visited.original else { return };
+        let Some(original) = &visited.original else {
+            return;
+        };
         let builder = &self.engine.policies().builder;
         let mut meta = Meta::new(visited.task.url.as_str(), visited.started);
         meta.ip = visited.ip;
@@ -142,7 +163,11 @@ impl Node {
             last_modified: visited.last_modified.clone().unwrap_or_default(),
             ..IndexRow::default()
         };
-        self.open.rows.push(Placed { key: visited.task.url.key(), row, member });
+        self.open.rows.push(Placed {
+            key: visited.task.url.key(),
+            row,
+            member,
+        });
     }
 
     fn write_log(&mut self, visited: &Visited, leased: &Leased) {
@@ -156,7 +181,9 @@ impl Node {
             bytes: visited.bytes,
             ms: visited.ended.saturating_sub(visited.started) as f64 / 1e3,
             depth: u32::from(leased.visit.depth),
-            from: std::str::from_utf8(&leased.visit.from).ok().filter(|from| !from.is_empty()),
+            from: std::str::from_utf8(&leased.visit.from)
+                .ok()
+                .filter(|from| !from.is_empty()),
             digest: visited.payload,
         }
         .write(&mut self.open.log);
@@ -174,7 +201,11 @@ impl Node {
                 time: now,
                 ..IndexRow::default()
             };
-            self.open.rows.push(Placed { key: url.key(), row, member: None });
+            self.open.rows.push(Placed {
+                key: url.key(),
+                row,
+                member: None,
+            });
         }
         LogLine {
             time: now,
@@ -186,7 +217,9 @@ impl Node {
             bytes: 0,
             ms: 0.0,
             depth: u32::from(refusal.depth),
-            from: std::str::from_utf8(&refusal.from).ok().filter(|from| !from.is_empty()),
+            from: std::str::from_utf8(&refusal.from)
+                .ok()
+                .filter(|from| !from.is_empty()),
             digest: None,
         }
         .write(&mut self.open.log);
@@ -207,13 +240,22 @@ impl Node {
 
     fn find_links(&self, visited: &Visited, depth: u16, scope: &Scope) -> Vec<Found> {
         // A redirect is the same step of the way, not a further one.
-        let next = if visited.outcome == Outcome::Redirected { depth } else { depth + 1 };
+        let next = if visited.outcome == Outcome::Redirected {
+            depth
+        } else {
+            depth + 1
+        };
         let mut found = Vec::with_capacity(visited.links.urls.len());
         for url in &visited.links.urls {
             if self.settings.frontier.ascend {
                 self.ascend(url, next, scope, &mut found);
             }
-            found.push(Found { url: url.clone(), depth: next, sitemap: false, seed: false });
+            found.push(Found {
+                url: url.clone(),
+                depth: next,
+                sitemap: false,
+                seed: false,
+            });
         }
         found
     }
@@ -228,7 +270,12 @@ impl Node {
                 && folder != *url
                 && scope.check(&folder).is_ok()
             {
-                found.push(Found { url: folder, depth, sitemap: false, seed: false });
+                found.push(Found {
+                    url: folder,
+                    depth,
+                    sitemap: false,
+                    seed: false,
+                });
             }
             end = slash;
         }
@@ -242,9 +289,17 @@ impl Node {
         let base = Base::from(&visited.task.url);
         let robots = Robots::parse(body, &self.settings.fetch.agent);
         let urls = robots.sitemaps().iter().filter_map(|text| {
-            canonical(text, Some(&base), &self.rules).ok().filter(|url| in_site(scope, url))
+            canonical(text, Some(&base), &self.rules)
+                .ok()
+                .filter(|url| in_site(scope, url))
         });
-        urls.map(|url| Found { url, depth: 0, sitemap: true, seed: false }).collect()
+        urls.map(|url| Found {
+            url,
+            depth: 0,
+            sitemap: true,
+            seed: false,
+        })
+        .collect()
     }
 
     fn find_entries(&self, visited: &Visited, depth: u16, scope: &Scope) -> Vec<Found> {
@@ -257,8 +312,19 @@ impl Node {
         map.entries
             .into_iter()
             .map(|entry| entry.loc)
-            .filter(|url| if is_index { in_site(scope, url) } else { scope.check(url).is_ok() })
-            .map(|url| Found { url, depth: depth + 1, sitemap: is_index, seed: false })
+            .filter(|url| {
+                if is_index {
+                    in_site(scope, url)
+                } else {
+                    scope.check(url).is_ok()
+                }
+            })
+            .map(|url| Found {
+                url,
+                depth: depth + 1,
+                sitemap: is_index,
+                seed: false,
+            })
             .collect()
     }
 
@@ -269,10 +335,14 @@ impl Node {
         }
         let candidates: Vec<Candidate<'_>> = found
             .iter()
-            .map(|found| Candidate { key: UrlKey(found.url.key()), url: found.url.as_str() })
+            .map(|found| Candidate {
+                key: UrlKey(found.url.key()),
+                url: found.url.as_str(),
+            })
             .collect();
         let mut fresh = Vec::with_capacity(found.len());
-        self.seen.admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
+        self.seen
+            .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
         let now = self.clock.now();
         let mut queued = Vec::new();
         let mut trapped = Vec::new();
@@ -293,13 +363,17 @@ impl Node {
             &mut self.open.writes,
             &mut admissions,
         )?;
-        let refused = queued.iter().zip(&admissions).filter_map(|(found, admission)| {
-            match admission {
-                Admission::Added => None,
-                Admission::Refused(outcome) => Some((*found, *outcome)),
-            }
-        });
-        let trapped = trapped.into_iter().map(|found| (found, Outcome::TrapSuspected));
+        let refused =
+            queued
+                .iter()
+                .zip(&admissions)
+                .filter_map(|(found, admission)| match admission {
+                    Admission::Added => None,
+                    Admission::Refused(outcome) => Some((*found, *outcome)),
+                });
+        let trapped = trapped
+            .into_iter()
+            .map(|found| (found, Outcome::TrapSuspected));
         let all: Vec<_> = refused.chain(trapped).collect();
         for (found, outcome) in all {
             let refusal = Refusal {
@@ -329,7 +403,9 @@ fn item<'a>(found: &'a Found, from: &'a str) -> Fresh<'a> {
         depth: found.depth,
         from: from.as_bytes(),
         // Breadth first: what is near the seeds comes first.
-        band: u8::try_from(found.depth).unwrap_or(u8::MAX).min(crate::frontier::BANDS - 1),
+        band: u8::try_from(found.depth)
+            .unwrap_or(u8::MAX)
+            .min(crate::frontier::BANDS - 1),
         not_before: 0,
     }
 }
@@ -337,7 +413,10 @@ fn item<'a>(found: &'a Found, from: &'a str) -> Fresh<'a> {
 /// Sitemaps are files, so the suffixes that pages must not have do not bind them.
 fn in_site(scope: &Scope, url: &Url) -> bool {
     use crate::links::scope::OutOfScope;
-    matches!(scope.check(url), Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded))
+    matches!(
+        scope.check(url),
+        Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded)
+    )
 }
 
 fn report(visited: &Visited) -> Report {
@@ -346,7 +425,9 @@ fn report(visited: &Visited) -> Report {
     report.response_us = (visited.status != 0).then_some(visited.response_us);
     report.bytes = visited.bytes;
     report.wait_us = match visited.outcome {
-        Outcome::Deferred => visited.not_before.map(|at| at.saturating_sub(visited.ended)),
+        Outcome::Deferred => visited
+            .not_before
+            .map(|at| at.saturating_sub(visited.ended)),
         _ => visited.retry_after_us,
     };
     if visited.task.purpose == Purpose::Robots {
@@ -359,9 +440,9 @@ fn report(visited: &Visited) -> Report {
 fn robots_answer(visited: &Visited) -> Option<RobotsAnswer> {
     match visited.outcome {
         Outcome::Deferred => None,
-        Outcome::Fetched | Outcome::Truncated => {
-            Some(RobotsAnswer::Rules(visited.body.as_ref().map_or_else(Vec::new, |b| b.to_vec())))
-        }
+        Outcome::Fetched | Outcome::Truncated => Some(RobotsAnswer::Rules(
+            visited.body.as_ref().map_or_else(Vec::new, |b| b.to_vec()),
+        )),
         // Too many redirects, or one that leads nowhere: as if there were no file.
         Outcome::Redirected | Outcome::Gone | Outcome::Refused => Some(RobotsAnswer::AllowAll),
         _ => Some(RobotsAnswer::Unreachable),

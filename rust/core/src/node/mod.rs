@@ -102,7 +102,9 @@ pub struct Node {
 
 impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Node").field("leases", &self.leases.len()).finish_non_exhaustive()
+        f.debug_struct("Node")
+            .field("leases", &self.leases.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,7 +131,10 @@ impl Node {
         let agent = settings.fetch.agent.clone();
         let longest = settings.frontier.max_crawl_delay;
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
-            Box::new(Compiled { robots: Robots::parse(body, &agent), longest })
+            Box::new(Compiled {
+                robots: Robots::parse(body, &agent),
+                longest,
+            })
         };
         let mut frontier = Frontier::open(
             settings.frontier()?,
@@ -138,21 +143,27 @@ impl Node {
             clock.now(),
             &mut writes,
         )?;
-        let seen = seen::open(settings.seen_kind()?, &settings.seen(), &*state)?;
+        let seen = seen::open(settings.seen_kind()?, &settings.seen(dir), &*state)?;
         let batch = frontier.seal(&mut writes);
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let parts = Parts {
-            gate: Arc::new(IpGate { ips: frontier.ips(), clock: Arc::clone(&clock) }),
-            known: Arc::new(Stored { state: Arc::clone(&state) }),
+            gate: Arc::new(IpGate {
+                ips: frontier.ips(),
+                clock: Arc::clone(&clock),
+            }),
+            known: Arc::new(Stored {
+                state: Arc::clone(&state),
+            }),
             clock: Arc::clone(&clock),
         };
         let engine =
             Engine::start(settings.visit()?, policies, parts).map_err(NodeError::Settings)?;
         let durable = settings.store.durable;
-        let committer = Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
+        let committer =
+            Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
         Ok(Node {
             settings,
             rules,
@@ -189,7 +200,9 @@ impl Node {
         }
         self.hand_out()?;
         self.send_batch(false)?;
-        if self.engine.in_flight() == 0 && self.open.is_empty() && !matches!(self.next, Next::Taken(_))
+        if self.engine.in_flight() == 0
+            && self.open.is_empty()
+            && !matches!(self.next, Next::Taken(_))
         {
             // Nothing can arrive: rest until something is due, or the caller wants to look.
             self.committer.wait(wait);
@@ -215,8 +228,10 @@ impl Node {
         for commit in self.committer.finished() {
             let commit = commit?;
             self.frontier.applied(commit.frontier_batch);
-            self.seen.applied(commit.seen_batch);
-            self.fresh_content.retain(|_, (batch, _)| *batch > commit.number);
+            self.seen
+                .applied(commit.seen_batch, self.settings.store.durable);
+            self.fresh_content
+                .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
         }
         Ok(())
@@ -263,7 +278,8 @@ impl Node {
     /// A URL that our own store no longer spells as a URL: finished, counted, never silent.
     fn refuse_damaged(&mut self, visit: &Visit, now: u64) {
         let report = crate::frontier::Report::new(crate::outcome::Outcome::UrlRefused, now, now);
-        self.frontier.finish(now, visit.lease, &report, &mut self.open.writes);
+        self.frontier
+            .finish(now, visit.lease, &report, &mut self.open.writes);
         let refusal = Refusal {
             url: visit.url.clone(),
             host_key: visit.host_key,
@@ -290,7 +306,7 @@ impl Node {
         }
         let mut batch = std::mem::take(&mut self.open);
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
-        batch.seen_batch = self.seen.seal();
+        batch.seen_batch = self.seen.seal(&mut batch.writes)?;
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);
@@ -341,7 +357,10 @@ impl Node {
     }
 
     fn set_scope(&self, scope: Scope) {
-        let policies = Policies { scope, ..(*self.engine.policies()).clone() };
+        let policies = Policies {
+            scope,
+            ..(*self.engine.policies()).clone()
+        };
         self.engine.set_policies(policies);
     }
 }
@@ -352,7 +371,15 @@ fn task(lease: u64, url: Url, turn: Turn) -> Task {
         Turn::Robots => Purpose::Robots,
         Turn::Sitemap => Purpose::Sitemap,
     };
-    Task { lease, url, purpose, etag: None, last_modified: None, keep_body: false, not_before: 0 }
+    Task {
+        lease,
+        url,
+        purpose,
+        etag: None,
+        last_modified: None,
+        keep_body: false,
+        not_before: 0,
+    }
 }
 
 fn open_files(
@@ -362,9 +389,15 @@ fn open_files(
 ) -> Result<(Writer, LogWriter), NodeError> {
     let position = |key: &[u8]| -> Result<Option<Position>, NodeError> {
         let bytes = reads.get(Space::Meta, key)?;
-        Ok(bytes.map(|bytes| Position::from_bytes(&bytes)).transpose()?)
+        Ok(bytes
+            .map(|bytes| Position::from_bytes(&bytes))
+            .transpose()?)
     };
-    let policy = if settings.store.durable { FsyncPolicy::Always } else { FsyncPolicy::Never };
+    let policy = if settings.store.durable {
+        FsyncPolicy::Always
+    } else {
+        FsyncPolicy::Never
+    };
     let warc_dir = made(dir.join("warc"))?;
     let log_dir = made(dir.join("log"))?;
     let warc_at = position(WARC_POSITION)?;
@@ -377,7 +410,10 @@ fn open_files(
 
 fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
     std::fs::create_dir_all(&dir).map_err(|error| {
-        NodeError::State(StateError::Store(format!("cannot make {}: {error}", dir.display())))
+        NodeError::State(StateError::Store(format!(
+            "cannot make {}: {error}",
+            dir.display()
+        )))
     })?;
     Ok(dir)
 }
@@ -395,7 +431,11 @@ impl RobotsRules for Compiled {
 
     fn crawl_delay_us(&self) -> Option<u64> {
         let delay = self.robots.crawl_delay()?;
-        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX).min(self.longest))
+        Some(
+            u64::try_from(delay.as_micros())
+                .unwrap_or(u64::MAX)
+                .min(self.longest),
+        )
     }
 }
 
@@ -421,7 +461,10 @@ struct Stored {
 impl Known for Stored {
     fn original(&self, content: &Digest) -> Option<Original> {
         // A store that fails here fails the next batch too, where it is reported.
-        let row = self.state.get(Space::Content, rows::content_key(content)).ok()??;
+        let row = self
+            .state
+            .get(Space::Content, rows::content_key(content))
+            .ok()??;
         rows::read_content(&row)
     }
 }

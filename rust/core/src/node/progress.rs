@@ -74,8 +74,9 @@ pub(super) struct Tally {
 
 impl Tally {
     pub fn read(bytes: Option<&[u8]>) -> Tally {
-        let safe: Reading =
-            bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
+        let safe: Reading = bytes
+            .and_then(|bytes| serde_json::from_slice(bytes).ok())
+            .unwrap_or_default();
         let count = |outcome: &Outcome| safe.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
         let mut outcomes = [0; Outcome::ALL.len()];
         for (slot, outcome) in outcomes.iter_mut().zip(Outcome::ALL) {
@@ -116,7 +117,11 @@ impl Tally {
     }
 
     fn micros(&self, now: u64) -> u64 {
-        if self.began == 0 { self.before } else { self.before + now.saturating_sub(self.began) }
+        if self.began == 0 {
+            self.before
+        } else {
+            self.before + now.saturating_sub(self.began)
+        }
     }
 
     /// Starts counting time.
@@ -208,8 +213,15 @@ impl Node {
 
     /// Limits of the whole crawl that the frontier does not know.
     pub(super) fn limit_reached(&self) -> bool {
-        self.settings.frontier.bytes.is_some_and(|most| self.tally.bytes() >= most)
-            || self.settings.frontier.pages.is_some_and(|most| self.tally.pages() >= most)
+        self.settings
+            .frontier
+            .bytes
+            .is_some_and(|most| self.tally.bytes() >= most)
+            || self
+                .settings
+                .frontier
+                .pages
+                .is_some_and(|most| self.tally.pages() >= most)
     }
 }
 

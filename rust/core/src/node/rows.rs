@@ -44,7 +44,10 @@ impl IndexRow {
         out.extend_from_slice(&self.offset.to_be_bytes());
         out.extend_from_slice(&self.length.to_be_bytes());
         out.extend_from_slice(&self.simhash.to_be_bytes());
-        text(&mut out, self.digest.as_ref().map_or(&[], |digest| &digest[..]));
+        text(
+            &mut out,
+            self.digest.as_ref().map_or(&[], |digest| &digest[..]),
+        );
         text(&mut out, bounded(&self.etag));
         text(&mut out, bounded(&self.last_modified));
         out
@@ -75,7 +78,11 @@ impl IndexRow {
 const VALIDATOR_LIMIT: usize = 256;
 
 fn bounded(validator: &str) -> &[u8] {
-    if validator.len() <= VALIDATOR_LIMIT { validator.as_bytes() } else { &[] }
+    if validator.len() <= VALIDATOR_LIMIT {
+        validator.as_bytes()
+    } else {
+        &[]
+    }
 }
 
 fn text(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -114,7 +121,11 @@ pub(super) fn read_content(bytes: &[u8]) -> Option<Original> {
     let mut rest = bytes.strip_prefix(&[VERSION])?;
     let date = u64::from_be_bytes(take(&mut rest)?);
     let payload = take(&mut rest)?;
-    Some(Original { date, payload, url: String::from_utf8(rest.to_vec()).ok()? })
+    Some(Original {
+        date,
+        payload,
+        url: String::from_utf8(rest.to_vec()).ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -138,7 +149,11 @@ mod tests {
         };
         assert_eq!(IndexRow::read(&row.to_bytes()), Some(row.clone()));
         assert_eq!(IndexRow::read(&row.to_bytes()[..20]), None);
-        let original = Original { url: "http://a/".into(), date: 5, payload: [1; 20] };
+        let original = Original {
+            url: "http://a/".into(),
+            date: 5,
+            payload: [1; 20],
+        };
         assert_eq!(read_content(&write_content(&original)), Some(original));
     }
 }

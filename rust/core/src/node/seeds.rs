@@ -35,7 +35,12 @@ impl Node {
             if self.settings.frontier.ascend {
                 self.ascend(&url, 0, &scope, &mut found);
             }
-            found.push(Found { url, depth: 0, sitemap: false, seed: true });
+            found.push(Found {
+                url,
+                depth: 0,
+                sitemap: false,
+                seed: true,
+            });
             reasons.push(None);
         }
         self.set_scope(scope);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -177,20 +178,33 @@ impl NodeSettings {
             strip_params: Names::new(&self.canonical.strip_parameters),
             strip_session: Names::new(&self.canonical.strip_sessions),
             max_length: self.canonical.max_length,
-            grouping: if self.grouping == "site" { Grouping::FirstLabel } else { Grouping::Host },
+            grouping: if self.grouping == "site" {
+                Grouping::FirstLabel
+            } else {
+                Grouping::Host
+            },
         }
     }
 
     pub(super) fn disk(&self) -> DiskSettings {
-        DiskSettings { cache_bytes: self.store.cache, ..DiskSettings::default() }
+        DiskSettings {
+            cache_bytes: self.store.cache,
+            ..DiskSettings::default()
+        }
     }
 
     pub(super) fn seen_kind(&self) -> Result<Kind, NodeError> {
         Kind::parse(&self.seen.kind).ok_or_else(|| wrong("seen.kind", &self.seen.kind))
     }
 
-    pub(super) fn seen(&self) -> SeenSettings {
-        SeenSettings { cache_bytes: self.seen.ram, bloom_bytes: self.seen.ram }
+    pub(super) fn seen(&self, dir: &Path) -> SeenSettings {
+        SeenSettings {
+            cache_bytes: self.seen.ram / 2,
+            filter_bytes: self.seen.ram / 2,
+            bloom_bytes: self.seen.ram,
+            directory: Some(dir.join("state").join("seen")),
+            ..SeenSettings::default()
+        }
     }
 
     /// What the WARC writer is told.
@@ -199,7 +213,10 @@ impl NodeSettings {
         let info = [
             ("software", concat!("gossamer/", env!("CARGO_PKG_VERSION"))),
             ("format", "WARC File Format 1.1"),
-            ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+            (
+                "conformsTo",
+                "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            ),
             ("robots", "obey"),
             ("http-header-user-agent", &self.fetch.user_agent),
         ];
@@ -302,7 +319,10 @@ impl NodeSettings {
         let mut fixed = HashMap::new();
         for (name, texts) in &dns.answers {
             let list: Result<Vec<IpAddr>, _> = texts.iter().map(|text| text.parse()).collect();
-            fixed.insert(name.clone(), list.map_err(|error| wrong("dns.answers", &error))?);
+            fixed.insert(
+                name.clone(),
+                list.map_err(|error| wrong("dns.answers", &error))?,
+            );
         }
         Ok(DnsSettings {
             servers,

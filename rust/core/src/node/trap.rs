@@ -16,7 +16,10 @@ const MOST_PARAMETERS: usize = 16;
 
 /// Whether the URL looks like one of an endless family.
 pub(super) fn suspected(url: &Url) -> bool {
-    let (path, query) = url.path_and_query().split_once('?').unwrap_or((url.path_and_query(), ""));
+    let (path, query) = url
+        .path_and_query()
+        .split_once('?')
+        .unwrap_or((url.path_and_query(), ""));
     let mut segments = [""; MOST_SEGMENTS];
     let mut count = 0;
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -34,7 +37,11 @@ pub(super) fn suspected(url: &Url) -> bool {
 fn repeats(segments: &[&str], run: usize) -> bool {
     let mut same = 0;
     for at in run..segments.len() {
-        same = if segments[at] == segments[at - run] { same + 1 } else { 0 };
+        same = if segments[at] == segments[at - run] {
+            same + 1
+        } else {
+            0
+        };
         if same >= run * MOST_REPEATS {
             return true;
         }

@@ -52,7 +52,9 @@ impl Node {
         let Some(value) = self.state.get(Space::Robots, &key)? else {
             return Ok(json!("no rules known"));
         };
-        let Some((_, body)) = stored_robots(&value) else { return Ok(json!("no rules known")) };
+        let Some((_, body)) = stored_robots(&value) else {
+            return Ok(json!("no rules known"));
+        };
         let robots = Robots::parse(body, &self.settings.fetch.agent);
         let rule = robots.which_rule(url.path_and_query());
         Ok(json!({

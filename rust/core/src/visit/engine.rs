@@ -56,7 +56,9 @@ pub struct Engine {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("in_flight", &self.in_flight()).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("in_flight", &self.in_flight())
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,7 +75,11 @@ impl Engine {
         parts: Parts,
     ) -> Result<Engine, String> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if settings.threads == 0 { cores } else { settings.threads };
+        let threads = if settings.threads == 0 {
+            cores
+        } else {
+            settings.threads
+        };
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_name("gossamer-visit")
@@ -101,13 +107,19 @@ impl Engine {
             in_flight: AtomicUsize::new(0),
             notify: Mutex::new(None),
         });
-        Ok(Engine { shared, stopping: watch::Sender::new(Stopping::No), runtime: Some(runtime) })
+        Ok(Engine {
+            shared,
+            stopping: watch::Sender::new(Stopping::No),
+            runtime: Some(runtime),
+        })
     }
 
     /// Takes a batch of tasks. Each will be answered exactly once through [`Engine::collect`].
     pub fn submit(&self, tasks: Vec<Task>) {
         let Some(runtime) = &self.runtime else { return };
-        self.shared.in_flight.fetch_add(tasks.len(), Ordering::Relaxed);
+        self.shared
+            .in_flight
+            .fetch_add(tasks.len(), Ordering::Relaxed);
         for task in tasks {
             let shared = Arc::clone(&self.shared);
             let stopping = self.stopping.subscribe();
@@ -131,7 +143,9 @@ impl Engine {
         let count = done.len().min(max);
         let taken: Vec<Visited> = done.drain(..count).collect();
         drop(done);
-        self.shared.in_flight.fetch_sub(taken.len(), Ordering::Relaxed);
+        self.shared
+            .in_flight
+            .fetch_sub(taken.len(), Ordering::Relaxed);
         taken
     }
 
@@ -149,7 +163,11 @@ impl Engine {
 
     /// Swaps the settings that may change while running.
     pub fn set_policies(&self, policies: Policies) {
-        let mut current = self.shared.policies.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self
+            .shared
+            .policies
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(policies);
     }
 
@@ -193,7 +211,10 @@ impl Shared {
     }
 
     async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
-        let mut answer = Answer { shared: Arc::clone(&self), task: Some(task.clone()) };
+        let mut answer = Answer {
+            shared: Arc::clone(&self),
+            task: Some(task.clone()),
+        };
         let begin = stopping.clone();
         let visited = tokio::select! {
             biased;
@@ -206,11 +227,7 @@ impl Shared {
         }
     }
 
-    async fn visit(
-        &self,
-        task: Task,
-        mut stopping: watch::Receiver<Stopping>,
-    ) -> Option<Visited> {
+    async fn visit(&self, task: Task, mut stopping: watch::Receiver<Stopping>) -> Option<Visited> {
         let turn = async {
             let early = task.not_before.saturating_sub(self.clock.now());
             if task.not_before != 0 && early > 0 {
@@ -231,17 +248,28 @@ impl Shared {
             purpose: task.purpose,
             max_body: None,
         };
-        let gate = TaskGate { gate: Arc::clone(&self.gate), task: task.clone() };
+        let gate = TaskGate {
+            gate: Arc::clone(&self.gate),
+            task: task.clone(),
+        };
         let response = self.fetcher.with_gate(Arc::new(gate)).fetch(request).await;
         let ended = self.clock.now();
         let latency = Duration::from_micros(response.timings.total);
-        self.limiter.record(ended, latency, response.status != 0, response.wire_body.len());
+        self.limiter.record(ended, latency, response.status != 0);
         drop(permit);
         let policies = self.policies();
         // One bad page must not end the process, nor lose its lease.
         let work = AssertUnwindSafe(|| {
             let known = &*self.known;
-            process(&task, response, (started, ended), &self.rules, &policies, known, self.warc)
+            process(
+                &task,
+                response,
+                (started, ended),
+                &self.rules,
+                &policies,
+                known,
+                self.warc,
+            )
         });
         Some(std::panic::catch_unwind(work).unwrap_or_else(|_| {
             let mut failed = Visited::without_answer(task.clone(), Outcome::ProtocolBroken, ended);
@@ -282,7 +310,8 @@ impl Drop for Answer {
     fn drop(&mut self) {
         if let Some(task) = self.task.take() {
             let now = self.shared.clock.now();
-            self.shared.push(Visited::without_answer(task, Outcome::Deferred, now));
+            self.shared
+                .push(Visited::without_answer(task, Outcome::Deferred, now));
         }
     }
 }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-pub use crate::fetch::Purpose;
 use crate::canonical::Url;
+pub use crate::fetch::Purpose;
 use crate::links::Outlinks;
 use crate::outcome::Outcome;
 use crate::warc::{Digest, Member};

@@ -72,8 +72,9 @@ pub(super) fn process(
     visited.ip = response.ip;
     visited.bytes = response.wire_body.len() as u64;
     visited.response_us = response.timings.first_byte;
-    visited.retry_after_us =
-        response.retry_after.map(|wait| u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
+    visited.retry_after_us = response
+        .retry_after
+        .map(|wait| u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
     visited.not_before = response.not_before;
     visited.content_type = response.content_type();
     visited.detail.clone_from(&response.detail);
@@ -85,7 +86,9 @@ pub(super) fn process(
     } else if task.purpose == Purpose::Page && has_content {
         let content = warc::sha1(&response.body);
         visited.content = Some(content);
-        visited.original = known.original(&content).filter(|found| found.url != task.url.as_str());
+        visited.original = known
+            .original(&content)
+            .filter(|found| found.url != task.url.as_str());
         visited.etag = response.etag();
         visited.last_modified = response.last_modified();
         take_page(&mut visited, &response, rules, policies);
@@ -103,7 +106,11 @@ pub(super) fn process(
 
 fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
     let values = |name| -> Vec<&str> {
-        response.response_head.all(name).filter_map(|value| std::str::from_utf8(value).ok()).collect()
+        response
+            .response_head
+            .all(name)
+            .filter_map(|value| std::str::from_utf8(value).ok())
+            .collect()
     };
     let page = parse(
         &Input {
@@ -117,8 +124,13 @@ fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies
     );
     // The links of identical content were taken when it was stored.
     if visited.original.is_none() {
-        visited.links =
-            outlinks(&page, &visited.task.url, rules, &policies.scope, &policies.follow);
+        visited.links = outlinks(
+            &page,
+            &visited.task.url,
+            rules,
+            &policies.scope,
+            &policies.follow,
+        );
     }
     visited.facts = Some(facts(page));
 }
@@ -138,15 +150,16 @@ fn facts(page: Page) -> Facts {
 
 /// The target of a redirect goes round the ring like any link.
 fn take_redirect(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {
-    let Some(location) = &response.location else { return };
+    let Some(location) = &response.location else {
+        return;
+    };
     let base = Base::from(&visited.task.url);
     let target = canonical(location, Some(&base), rules).ok();
     match target {
         None => visited.links.refused += 1,
         // A robots file may stand anywhere (RFC 9309, 2.3.1.2).
         Some(target)
-            if visited.task.purpose == Purpose::Page
-                && policies.scope.check(&target).is_err() =>
+            if visited.task.purpose == Purpose::Page && policies.scope.check(&target).is_err() =>
         {
             visited.links.out_of_scope += 1;
         }
@@ -159,8 +172,9 @@ fn take_records(visited: &mut Visited, response: &Response, policies: &Policies)
     let builder = &policies.builder;
     let mut meta = Meta::new(visited.task.url.as_str(), visited.started);
     meta.ip = response.ip;
-    meta.truncated =
-        response.truncated.and_then(|why| warc::Truncated::from_name(why.warc_reason()?));
+    meta.truncated = response
+        .truncated
+        .and_then(|why| warc::Truncated::from_name(why.warc_reason()?));
     let whole = response.wire_body.len() == response.body.len();
     let payload = match visited.content {
         // Without a content coding the payload is the content: hashed once.
@@ -168,7 +182,10 @@ fn take_records(visited: &mut Visited, response: &Response, policies: &Policies)
         _ => warc::sha1(&response.wire_body),
     };
     visited.payload = Some(payload);
-    let same_payload = visited.original.as_ref().filter(|found| found.payload == payload);
+    let same_payload = visited
+        .original
+        .as_ref()
+        .filter(|found| found.payload == payload);
     let main = match same_payload {
         Some(original) => {
             let earlier = RefersTo {
@@ -190,7 +207,10 @@ fn take_records(visited: &mut Visited, response: &Response, policies: &Policies)
     let meta = meta.concurrent_to(main.record_id);
     let request = builder.request(&meta, &response.request_head);
     let links = outlinks_record(builder, &meta, visited, policies);
-    visited.members = [Some(main), Some(request), links].into_iter().flatten().collect();
+    visited.members = [Some(main), Some(request), links]
+        .into_iter()
+        .flatten()
+        .collect();
 }
 
 fn outlinks_record(
@@ -202,5 +222,14 @@ fn outlinks_record(
     if !policies.outlinks_record || visited.links.urls.is_empty() {
         return None;
     }
-    Some(builder.metadata(meta, visited.links.urls.iter().map(|url| (url.as_str(), "followed"))))
+    Some(
+        builder.metadata(
+            meta,
+            visited
+                .links
+                .urls
+                .iter()
+                .map(|url| (url.as_str(), "followed")),
+        ),
+    )
 }

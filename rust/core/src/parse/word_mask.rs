@@ -80,7 +80,7 @@ fn eight(chunk: u64) -> u64 {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     const ONES: u64 = 0x0101_0101_0101_0101;
     let low = chunk & !HIGH;
-    let lower = low | 0x20 * ONES;
+    let lower = low | (0x20 * ONES);
     let from = |value: u64, first: u8| value + u64::from(0x80 - first) * ONES;
     let letters = from(lower, b'a') & !from(lower, b'z' + 1);
     let digits = from(low, b'0') & !from(low, b'9' + 1);

@@ -28,7 +28,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.last: dict[int, int] = {}
 
     @rule(host=st.integers(0, 3), band=st.integers(0, 7), secret=st.booleans())
-    def add(self, host: int, band: int, secret: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
+    def add(self, host: int, band: int, secret: bool) -> None:
         self.made += 1
         url = f"http://h{host}.test/{'no' if secret else 'yes'}/{self.made}"
         if self.frontier.add(self.now, [(url, f"h{host}.test", host, band)]) == [None]:
@@ -58,7 +58,9 @@ class FrontierMachine(RuleBasedStateMachine):
         purpose, url, host = self.leases.pop(lease)
         self.last[host] = self.now
         if purpose == "robots":
-            verdict = self.frontier.finish(self.now, lease, "fetched", response_us=1000, robots=b"/no/")
+            verdict = self.frontier.finish(
+                self.now, lease, "fetched", response_us=1000, robots=b"/no/"
+            )
             assert verdict == "robots_known"
             return
         outcome = data.draw(st.sampled_from(RETRIED + FINAL))

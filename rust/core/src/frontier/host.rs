@@ -283,6 +283,8 @@ pub(super) struct Host {
     pub in_line: bool,
     /// To be written with the next batch.
     pub dirty: bool,
+    /// The batch that wrote it last.
+    pub written: u64,
     /// Is in the list of idle hosts.
     pub idle_listed: bool,
     /// Is in the list of hosts given up.
@@ -303,6 +305,7 @@ impl Host {
             robots_out: false,
             in_line: false,
             dirty: false,
+            written: 0,
             idle_listed: false,
             ending: false,
             counted: (Standing::Idle, 0),

@@ -28,6 +28,7 @@
 mod add;
 mod bytes;
 mod clock;
+mod ending;
 mod finish;
 mod gate;
 mod host;
@@ -157,11 +158,13 @@ impl Frontier {
 
     /// Ends the batch: adds the hosts' records to it and gives its number.
     pub fn seal(&mut self, writes: &mut Writes) -> u64 {
+        let batch = self.overlay.batch();
         for slot in std::mem::take(&mut self.dirty) {
             if let Some(host) = self.host_mut(slot)
                 && host.dirty
             {
                 host.dirty = false;
+                host.written = batch;
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
             }
         }
@@ -182,7 +185,8 @@ impl Frontier {
             };
             host.idle_listed = false;
             if host.standing() == Standing::Idle && !host.in_line && !host.ending {
-                if host.dirty {
+                // A batch under way may still hold its last change.
+                if host.dirty || host.written > batch {
                     self.list_idle(slot);
                 } else {
                     self.drop_host(slot);

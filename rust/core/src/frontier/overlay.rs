@@ -4,6 +4,7 @@
 //! bound: the changes of the batches under way (and one mark per lease); when a batch cannot be
 //! applied, the caller stops taking, so it does not grow.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -68,10 +69,10 @@ impl Overlay {
                 break;
             }
             self.order.pop_front();
-            if let Some((latest, _)) = self.changes.get(&(host, place))
-                && *latest <= batch
+            if let Entry::Occupied(entry) = self.changes.entry((host, place))
+                && entry.get().0 <= batch
             {
-                self.changes.remove(&(host, place));
+                entry.remove();
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::state::{Reads, Space, StateError};
 const VERSION: u8 = 1;
 
 /// The rules of one robots file, for our agent.
-pub trait RobotsRules: Send {
+pub trait RobotsRules: Send + Sync {
     /// Whether the path with query may be visited.
     fn allows(&self, path_and_query: &str) -> bool;
     /// The file's Crawl-delay.
@@ -23,7 +23,7 @@ pub trait RobotsRules: Send {
 }
 
 /// Makes rules from a robots file; any bytes.
-pub type CompileRobots = Box<dyn Fn(&[u8]) -> Box<dyn RobotsRules> + Send>;
+pub type CompileRobots = Box<dyn Fn(&[u8]) -> Box<dyn RobotsRules> + Send + Sync>;
 
 pub(super) struct RulesCache {
     compile: CompileRobots,

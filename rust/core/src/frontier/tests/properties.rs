@@ -28,15 +28,16 @@ fn settings(small: bool) -> Settings {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_guarantees_hold_whatever_happens(
         seed: u64, hosts in 1_u64..14, ips in 1_u64..6, failing in 0_u64..40, crashing in 0_u64..8,
         clock_jumps: bool, moving: bool, capacity in 1_usize..12, small: bool, per_host in 1_u8..3,
+        ip_gap in 0_u64..6,
     ) {
         let plan = Plan { hosts, ips, failing, crashing, clock_jumps, moving, capacity, adds: 400 };
-        let settings = Settings { per_host, ..settings(small) };
+        let settings = Settings { per_host, ip_gap: ip_gap * SECOND, ..settings(small) };
         let mut world = World::new(seed, plan, settings);
         world.run(400_000);
     }

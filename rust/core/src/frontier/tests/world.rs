@@ -1,7 +1,7 @@
 //! A simulated web and the crawler's committer around the frontier, in simulated time.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
 
 use super::super::{
@@ -44,8 +44,8 @@ pub struct World {
     pub state: MemoryState,
     pub frontier: Frontier,
     writes: Writes,
-    /// A batch sealed but not applied yet: the disk is slow or full.
-    sealed: Option<(u64, Writes, Memory)>,
+    /// Batches sealed but not applied yet: the disk is slow or full.
+    sealed: VecDeque<(u64, Writes, Memory)>,
     flights: Vec<Option<Flight>>,
     ends: BinaryHeap<Reverse<(Micros, usize)>>,
     pub judge: Judge,
@@ -78,7 +78,7 @@ impl World {
             state,
             frontier,
             writes: Writes::default(),
-            sealed: None,
+            sealed: VecDeque::new(),
             flights: Vec::new(),
             ends: BinaryHeap::new(),
             judge,
@@ -101,7 +101,7 @@ impl World {
         for _ in 0..count {
             let host = self.dice.below(self.plan.hosts);
             self.urls_made += 1;
-            let https = host % 3 == 0 && self.dice.chance(50);
+            let https = host.is_multiple_of(3) && self.dice.chance(50);
             let secret = if self.dice.chance(10) { "secret/" } else { "" };
             let name = format!("h{host}.test");
             let scheme = if https { "https" } else { "http" };
@@ -125,7 +125,8 @@ impl World {
                 .add(clock, &[item], &self.state, &mut self.writes, &mut out)
                 .unwrap();
             if out == [Admission::Added] {
-                self.judge.added(host, &url, band, !later && host % 3 != 0);
+                self.judge
+                    .added(host, &url, band, !later && !host.is_multiple_of(3));
             }
         }
     }
@@ -321,21 +322,17 @@ impl World {
 
     /// Ends a batch, applies it now or later, and sometimes crashes.
     pub fn commit(&mut self) {
-        if let Some((batch, writes, memory)) = self.sealed.take() {
-            self.state.apply(writes, true).unwrap();
-            self.frontier.applied(batch);
-            self.judge.saved(memory);
-        }
         let mut writes = std::mem::take(&mut self.writes);
         let batch = self.frontier.seal(&mut writes);
-        let memory = self.judge.snapshot();
-        if self.dice.chance(40) {
-            self.sealed = Some((batch, writes, memory));
-        } else {
+        self.sealed
+            .push_back((batch, writes, self.judge.snapshot()));
+        while self.dice.chance(65)
+            && let Some((batch, writes, memory)) = self.sealed.pop_front()
+        {
             self.state.apply(writes, true).unwrap();
             self.frontier.applied(batch);
             self.judge.saved(memory);
-            if self.dice.chance(10) {
+            if self.sealed.is_empty() && self.dice.chance(10) {
                 self.recount();
             }
         }
@@ -353,10 +350,11 @@ impl World {
         self.judge.crash(self.now);
         self.flights.clear();
         self.ends.clear();
-        self.sealed = None;
+        self.sealed.clear();
         self.now += self.dice.below(20 * SECOND);
         if self.plan.clock_jumps {
-            self.judge.slack += 610 * SECOND;
+            // The time since the last batch applied is not on record either.
+            self.judge.slack += 7_200 * SECOND;
             // Between two processes the clock may jump either way.
             let jump = self.dice.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64;
             self.skew += jump;

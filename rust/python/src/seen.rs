@@ -213,7 +213,8 @@ impl SeenRehearsal {
         }
     }
 
-    /// Makes pages of 50 fresh URLs known: (tests, fresh, errors, seconds to test, to apply).
+    /// Makes pages of 50 fresh URLs known: (tests, fresh, errors, seconds to test, of these
+    /// on the processor, seconds to apply).
     fn load(&self, py: Python<'_>, seen: &Seen, pages: u64) -> PyResult<Figures> {
         seen.with(py, |inner| {
             let mut web = self.web.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,7 +235,7 @@ impl SeenRehearsal {
     }
 }
 
-type Figures = (u64, u64, u64, f64, f64);
+type Figures = (u64, u64, u64, f64, f64, f64);
 
 fn figures(took: Took) -> Figures {
     (
@@ -242,6 +243,7 @@ fn figures(took: Took) -> Figures {
         took.fresh,
         took.errors,
         took.admit.as_secs_f64(),
+        took.admit_cpu.as_secs_f64(),
         took.apply.as_secs_f64(),
     )
 }

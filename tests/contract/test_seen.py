@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.path.seen import KINDS, Seen, StateFormatError, StateInUseError, StoreError
+from gossamer.path.seen import KINDS, Seen, StateError, StateFormatError, StateInUseError
 
 SMALL = {"cache_bytes": 1024, "filter_bytes": 1 << 16, "recent_keys": 50, "bloom_bytes": 1 << 20}
 
@@ -107,7 +107,7 @@ def test_wrong_use(tmp_path: Path) -> None:
     with pytest.raises(StateInUseError):
         Seen("exact", tmp_path)
     seen.close()
-    with pytest.raises(StoreError, match="closed"):
+    with pytest.raises(StateError, match="closed"):
         seen.admit(["http://a.example/"])
 
 

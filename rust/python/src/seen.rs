@@ -10,7 +10,7 @@ use gossamer_core::state::{DiskSettings, DiskState, DiskUse, MemoryState, State,
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::state::{StoreError, state_error};
+use crate::state::{StateError, state_error};
 
 enum Place {
     Memory(MemoryState),
@@ -54,7 +54,7 @@ impl Seen {
     ) -> PyResult<T> {
         py.detach(|| match self.lock().as_mut() {
             Some(inner) => f(inner),
-            None => Err(StoreError::new_err("closed")),
+            None => Err(StateError::new_err("closed")),
         })
     }
 }
@@ -123,7 +123,7 @@ impl Seen {
                 })
                 .collect();
             if inner.sealed.is_some() {
-                return Err(StoreError::new_err("commit again or forget first"));
+                return Err(StateError::new_err("commit again or forget first"));
             }
             let mut fresh = Vec::new();
             inner

@@ -6,11 +6,11 @@ that all stages share; `Seen` here is the stage on a state of its own, for tests
 """
 
 from gossamer._native import (
-    DiskFullError,
     Seen,
+    StateError,
     StateFormatError,
+    StateFullError,
     StateInUseError,
-    StoreError,
     seen_kinds,
 )
 
@@ -19,9 +19,9 @@ KINDS: tuple[str, ...] = tuple(seen_kinds())
 
 __all__ = [
     "KINDS",
-    "DiskFullError",
     "Seen",
+    "StateError",
     "StateFormatError",
+    "StateFullError",
     "StateInUseError",
-    "StoreError",
 ]

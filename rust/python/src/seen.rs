@@ -10,7 +10,7 @@ use gossamer_core::state::{DiskSettings, DiskState, DiskUse, MemoryState, State,
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::state::{StoreError, state_error};
+use crate::state::{StateError, state_error};
 
 enum Place {
     Memory(MemoryState),
@@ -54,7 +54,7 @@ impl Seen {
     ) -> PyResult<T> {
         py.detach(|| match self.lock().as_mut() {
             Some(inner) => f(inner),
-            None => Err(StoreError::new_err("closed")),
+            None => Err(StateError::new_err("closed")),
         })
     }
 }
@@ -123,7 +123,7 @@ impl Seen {
                 })
                 .collect();
             if inner.sealed.is_some() {
-                return Err(StoreError::new_err("commit again or forget first"));
+                return Err(StateError::new_err("commit again or forget first"));
             }
             let mut fresh = Vec::new();
             inner
@@ -213,7 +213,8 @@ impl SeenRehearsal {
         }
     }
 
-    /// Makes pages of 50 fresh URLs known: (tests, fresh, errors, seconds to test, to apply).
+    /// Makes pages of 50 fresh URLs known: (tests, fresh, errors, seconds to test, of these
+    /// on the processor, seconds to apply).
     fn load(&self, py: Python<'_>, seen: &Seen, pages: u64) -> PyResult<Figures> {
         seen.with(py, |inner| {
             let mut web = self.web.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,7 +235,7 @@ impl SeenRehearsal {
     }
 }
 
-type Figures = (u64, u64, u64, f64, f64);
+type Figures = (u64, u64, u64, f64, f64, f64);
 
 fn figures(took: Took) -> Figures {
     (
@@ -242,6 +243,7 @@ fn figures(took: Took) -> Figures {
         took.fresh,
         took.errors,
         took.admit.as_secs_f64(),
+        took.admit_cpu.as_secs_f64(),
         took.apply.as_secs_f64(),
     )
 }

@@ -1,30 +1,30 @@
 //! Errors of the state, as Python exceptions that every binding shares.
 
-use gossamer_core::state::StateError;
+use gossamer_core::state::StateError as Error;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-create_exception!(gossamer._native, StoreError, PyException);
-create_exception!(gossamer._native, DiskFullError, StoreError);
-create_exception!(gossamer._native, StateFormatError, StoreError);
-create_exception!(gossamer._native, StateInUseError, StoreError);
+create_exception!(gossamer._native, StateError, PyException);
+create_exception!(gossamer._native, StateFullError, StateError);
+create_exception!(gossamer._native, StateFormatError, StateError);
+create_exception!(gossamer._native, StateInUseError, StateError);
 
 /// The exception for an error of the state.
-pub fn state_error(error: StateError) -> PyErr {
+pub fn state_error(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
-        StateError::Store(_) => StoreError::new_err(text),
-        StateError::DiskFull(_) => DiskFullError::new_err(text),
-        StateError::Format(_) => StateFormatError::new_err(text),
-        StateError::InUse(_) => StateInUseError::new_err(text),
+        Error::Store(_) => StateError::new_err(text),
+        Error::DiskFull(_) => StateFullError::new_err(text),
+        Error::Format(_) => StateFormatError::new_err(text),
+        Error::InUse(_) => StateInUseError::new_err(text),
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    module.add("StoreError", py.get_type::<StoreError>())?;
-    module.add("DiskFullError", py.get_type::<DiskFullError>())?;
+    module.add("StateError", py.get_type::<StateError>())?;
+    module.add("StateFullError", py.get_type::<StateFullError>())?;
     module.add("StateFormatError", py.get_type::<StateFormatError>())?;
     module.add("StateInUseError", py.get_type::<StateInUseError>())
 }

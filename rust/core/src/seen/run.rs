@@ -122,14 +122,12 @@ impl Run {
         let mut hash = Xxh3::new();
         let mut fences = Vec::new();
         if label.count.checked_mul(KEY as u64) == Some(length) {
-            let mut count = 0usize;
-            for key in Keys::new(&run) {
+            for (count, key) in Keys::new(&run).enumerate() {
                 let key = key?;
                 hash.update(&key.0);
                 if count.is_multiple_of(BLOCK_KEYS) {
                     fences.push(fence(&key.0));
                 }
-                count += 1;
                 visit(key);
             }
         }

@@ -346,10 +346,10 @@ impl Reads for DiskState {
         })
     }
 
-    fn contains_each<'a>(
+    fn contains_each(
         &self,
         space: Space,
-        keys: &mut dyn Iterator<Item = &'a [u8]>,
+        keys: &mut dyn Iterator<Item = &[u8]>,
         found: &mut Vec<bool>,
     ) -> Result<(), StateError> {
         found.clear();

@@ -104,10 +104,10 @@ pub trait Reads: Send + Sync {
 
     /// Sets `found` to the answers of [`Reads::contains`] for many keys; fastest when they come in
     /// order.
-    fn contains_each<'a>(
+    fn contains_each(
         &self,
         space: Space,
-        keys: &mut dyn Iterator<Item = &'a [u8]>,
+        keys: &mut dyn Iterator<Item = &[u8]>,
         found: &mut Vec<bool>,
     ) -> Result<(), StateError> {
         found.clear();

@@ -1,0 +1,128 @@
+"""The kinds of seen on the same URLs, and the default kind at a size where RAM must stay flat."""
+
+import random
+import resource
+import tempfile
+import time
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from gossamer._native import Seen, SeenRehearsal, seen_kinds
+
+PAGES = 6_000
+LINKS = 50
+BATCH = 40
+
+
+def pages(seed: int = 1, count: int = PAGES) -> list[list[str]]:
+    """Pages of 50 links, 9 of 10 to their own host, popular URLs more often."""
+    draw = random.Random(seed)
+    hosts = [(f"site{h}.example", int(40 + 400 * draw.paretovariate(1.2))) for h in range(300)]
+
+    def link(host: tuple[str, int]) -> str:
+        page = int(host[1] * draw.random() ** 3)
+        return f"https://{host[0]}/section-{page % 17}/article-{page}.html"
+
+    result = []
+    for _ in range(count):
+        home = draw.choice(hosts)
+        result.append([link(home if i % 10 else draw.choice(hosts)) for i in range(LINKS)])
+    return result
+
+
+def measure(kind: str, stream: list[list[str]]) -> dict[str, Any]:
+    known: set[str] = set()
+    expected = []
+    for page in stream:
+        fresh = []
+        for url in page:
+            fresh.append(url not in known)
+            known.add(url)
+        expected.append(fresh)
+    with tempfile.TemporaryDirectory() as directory:
+        seen = Seen(kind, directory, bloom_bytes=2 * len(known), recent_keys=1 << 14)
+        errors = 0
+        testing = applying = 0.0
+        for numbered in chunks(list(enumerate(stream)), BATCH):
+            links = list(chain.from_iterable(page for _, page in numbered))
+            begun = time.perf_counter()
+            answers = seen.admit(links)
+            middle = time.perf_counter()
+            seen.commit()
+            testing += middle - begun
+            applying += time.perf_counter() - middle
+            truth = chain.from_iterable(expected[at] for at, _ in numbered)
+            errors += sum(a != b for a, b in zip(answers, truth, strict=True))
+        tests = len(stream) * LINKS
+        row = {
+            "bench": "seen",
+            "kind": kind,
+            "tests": tests,
+            "known": len(known),
+            "us_per_test": round(testing * 1e6 / tests, 3),
+            "us_per_test_with_commit": round((testing + applying) * 1e6 / tests, 3),
+            "ram_bytes_per_url": round(seen.ram_bytes() / len(known), 1),
+            "disk_bytes_per_url": round(disk_bytes(Path(directory)) / len(known), 1),
+            "errors": errors,
+            "stated_error": round(seen.error_rate(), 6),
+        }
+        seen.close()
+    return row
+
+
+def chunks(items: list[Any], size: int) -> list[list[Any]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def disk_bytes(directory: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in directory.rglob("*") if path.is_file())
+
+
+def run() -> list[dict[str, Any]]:
+    stream = pages()
+    return [measure(kind, stream) for kind in seen_kinds()]
+
+
+def resident() -> int:
+    """Bytes of RAM of this process that are its own: without the system's cache of files."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:
+    """The default kind with n known URLs: RAM on the way there, then pages of known links."""
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as directory:
+        seen = Seen("exact", directory)
+        web = SeenRehearsal(n, 100_000)
+        before = resident()
+
+        def row(what: str, known: int, took: tuple[int, int, int, float, float, float]) -> None:
+            tests, fresh, errors, wall, cpu, applying = took
+            rows.append(
+                {
+                    "bench": "seen-large",
+                    "what": what,
+                    "known": known,
+                    "fresh_share": round(fresh / tests, 3),
+                    "us_per_test": round(wall * 1e6 / tests, 3),
+                    "cpu_us_per_test": round(cpu * 1e6 / tests, 3),
+                    "us_per_page_of_50": round(wall * 1e6 * LINKS / tests, 1),
+                    "cpu_us_per_page_of_50": round(cpu * 1e6 * LINKS / tests, 1),
+                    "us_to_apply_per_test": round(applying * 1e6 / tests, 3),
+                    "errors": errors,
+                    "ram_mb": round((resident() - before) / 1e6, 1),
+                    "disk_bytes_per_url": round(seen.store_bytes()[0] / known, 1),
+                }
+            )
+
+        for step in range(1, steps + 1):
+            row("load", n * step // steps, web.load(seen, n // LINKS // steps))
+        for fresh in (0, 2, 10, LINKS):
+            web.visit(seen, 4_000, fresh)
+            row(f"visit, {fresh} of 50 fresh", n, web.visit(seen, 20_000, fresh))
+        seen.close()
+    return rows

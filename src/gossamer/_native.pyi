@@ -182,9 +182,6 @@ def forbidden_address(ip: str) -> str | None: ...
 
 # --- warc
 
-class StoreError(Exception): ...
-class DiskFullError(StoreError): ...
-
 @final
 class WarcWriter:
     def __new__(

@@ -3,22 +3,19 @@
 // Keyword arguments of Python are arguments here.
 #![allow(clippy::too_many_arguments)]
 
+use crate::state::{DiskFullError, StoreError};
 use gossamer_core::warc::cdxj;
 use gossamer_core::warc::read::{Reader, Record};
 use gossamer_core::warc::{
     Builder, Digest, FsyncPolicy, Location, LogLine, LogWriter, Member, Meta, Position, RefersTo,
     Settings, Truncated, WarcError, Writer,
 };
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-
-create_exception!(gossamer._native, StoreError, PyException);
-create_exception!(gossamer._native, DiskFullError, StoreError);
 
 fn raise(error: WarcError) -> PyErr {
     if error.is_disk_full() {
@@ -457,9 +454,6 @@ fn surt(url: &str) -> String {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("StoreError", py.get_type::<StoreError>())?;
-    module.add("DiskFullError", py.get_type::<DiskFullError>())?;
     module.add_class::<WarcWriter>()?;
     module.add_class::<FetchLogWriter>()?;
     module.add_class::<WarcRecord>()?;

@@ -121,6 +121,7 @@ def run() -> dict[str, float]:
             _, mean = wrk(f"http://127.1.1.1:{sim_port}/", script)
             (folder / "page.html").write_bytes(b"x" * int(mean - 250))
             results = []
+            theirs_mean = 0.0
             for _ in range(ROUNDS):
                 ours, _ = wrk(f"http://127.1.1.1:{sim_port}/", script)
                 theirs, theirs_mean = wrk(f"http://127.0.0.1:{nginx_port}/page.html", None)

@@ -1,4 +1,7 @@
-"""The private extension module. Checked against the built module by `stubtest`."""
+# The private extension module. Checked against the built module by `stubtest`.
+
+from os import PathLike
+from typing import final
 
 # --- outcome
 
@@ -21,9 +24,6 @@ def outcome_names() -> list[str]: ...
 # --- frontier
 
 # --- simweb
-from os import PathLike
-from typing import final
-
 @final
 class SimwebServer:
     def __new__(

@@ -7,6 +7,8 @@ from typing import Any, Self, final
 
 from ipaddress import IPv4Address, IPv6Address
 from typing import Self, final
+from os import PathLike
+from typing import final
 
 # --- outcome
 

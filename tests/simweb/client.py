@@ -68,7 +68,7 @@ def links(url: str, html: bytes) -> list[str]:
     base = url
     for node in tree.css("base[href]"):
         base = urljoin(url, node.attributes["href"] or "")
-    found = {}
+    found: dict[str, None] = {}
     for node in tree.css("a[href]"):
         href = (node.attributes["href"] or "").strip()
         target = urldefrag(urljoin(base, href)).url

@@ -4,7 +4,9 @@ import contextlib
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from simweb.client import Client, decoded
 
 
 @contextlib.contextmanager
-def running(**options):
+def running(**options: Any) -> Iterator[tuple[SimWeb, Client]]:
     client = Client()
     with serve(Options(**{"hosts": 4, "pages": 200, "port": 0} | options)) as web:
         yield web, client
@@ -39,7 +41,12 @@ def test_validators_give_correct_304s() -> None:
                 assert client.get(url, {"If-Modified-Since": modified}).status == 304
                 old = "Mon, 01 Jan 2001 00:00:00 GMT"
                 assert client.get(url, {"If-Modified-Since": old}).status == 200
-    assert seen == {(True, False, False), (True, False, True), (False, True, False), (True, True, False)}
+    assert seen == {
+        (True, False, False),
+        (True, False, True),
+        (False, True, False),
+        (True, True, False),
+    }
 
 
 def test_without_validators_conditions_are_ignored() -> None:
@@ -125,7 +132,7 @@ def test_slow_hosts_drip() -> None:
 
 def test_retry_after_and_recovery() -> None:
     with running(throttle=0.5, retry_after=7) as (web, client):
-        waits = set()
+        waits: set[object] = set()
         for row in truth(web.options).rows():
             first = client.get(row.url)
             if row.kind == "throttled_once":
@@ -184,7 +191,12 @@ def test_addresses_outside_the_web_are_refused() -> None:
 
 def _ask(port: int, name: str, kind: int = 1) -> tuple[int, list[str]]:
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
-    query = struct.pack(">HHHHHH", 77, 0x0100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">HH", kind, 1)
+    query = (
+        struct.pack(">HHHHHH", 77, 0x0100, 1, 0, 0, 0)
+        + labels
+        + b"\0"
+        + struct.pack(">HH", kind, 1)
+    )
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(10)
         sock.sendto(query, ("127.0.0.1", port))
@@ -214,7 +226,10 @@ def test_names_and_addresses() -> None:
             for address in found:
                 url = f"http://{address}:{web.port}/"
                 response = client.get(url, {"Host": f"h{host}.sim.test:{web.port}"})
-                assert known.model.title(known.urls.index(f"http://h{host}.sim.test:{web.port}/")) in response.body.decode()
+                assert (
+                    known.model.title(known.urls.index(f"http://h{host}.sim.test:{web.port}/"))
+                    in response.body.decode()
+                )
         first = [found[0] for found in answers.values()]
         assert len(set(first)) < len(first)
         assert max(len(found) for found in answers.values()) > 2

@@ -71,7 +71,9 @@ def test_a_port_in_use() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_says_when_it_is_ready_and_ends_cleanly(number: signal.Signals, tmp_path: Path) -> None:
+def test_serve_says_when_it_is_ready_and_ends_cleanly(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     log = tmp_path / "requests.log"
     with subprocess.Popen(
         [*COMMAND, "serve", "--port", "0", "--json", "--log", str(log)],

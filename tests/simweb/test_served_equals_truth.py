@@ -3,6 +3,7 @@
 import gzip
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from urllib.parse import urljoin
 
 import pytest
@@ -23,7 +24,7 @@ OPTIONS = Options(
 
 
 @pytest.fixture(scope="module")
-def web():
+def web() -> Iterator[SimWeb]:
     with serve(OPTIONS) as running:
         yield running
 
@@ -99,13 +100,18 @@ def test_redirects(rows: list[Row], answers: dict[str, tuple[Response, Response]
 def test_redirects_loop_chain_and_cross_hosts(rows: list[Row]) -> None:
     after = {row.url: row.redirect for row in rows if row.redirect}
     ends = set()
-    for url in after:
-        seen, here = [url], after[url]
+    for url, first in after.items():
+        seen, here = [url], first
         while here in after and here not in seen:
             seen.append(here)
             here = after[here]
         ends.add((here in seen, len(seen) > 2, here.split("/")[2] != url.split("/")[2]))
-    assert {end[0] for end in ends} == {end[1] for end in ends} == {end[2] for end in ends} == {True, False}
+    assert (
+        {end[0] for end in ends}
+        == {end[1] for end in ends}
+        == {end[2] for end in ends}
+        == {True, False}
+    )
 
 
 def test_duplicates_are_equal_and_others_differ(
@@ -160,9 +166,7 @@ def test_robots_hints(rows: list[Row], answers: dict[str, tuple[Response, Respon
         if not row.fetchable or row.trap is not None:
             continue
         response = answers[row.url][1]
-        said = re.findall(
-            rb'<meta name="(?:robots|gossamer)" content="([^"]*)"', decoded(response)
-        )
+        said = re.findall(rb'<meta name="(?:robots|gossamer)" content="([^"]*)"', decoded(response))
         header = response.headers.get("x-robots-tag", "")
         if not header.startswith("otherbot:"):
             said.append(header.removeprefix("gossamer:").encode())
@@ -235,7 +239,7 @@ def test_sitemaps_list_the_orphans(web: SimWeb, known: Truth, rows: list[Row]) -
     for host in range(OPTIONS.hosts):
         authority = known.model.authority(host)
         entry = known.model.sitemap(host)
-        status, robots = known.model.robots(host)
+        _, robots = known.model.robots(host)
         named = re.search(rb"Sitemap: http://[^/]*(/.*)\n", robots)
         if entry is None:
             assert named is None

@@ -20,8 +20,8 @@ fn main() {
             out.clear();
             let place = model.place(id);
             let state = model.state(place, 0.0);
-            model.write_page(place, state, &mut scratch, &mut out);
-            bytes += out.len();
+            let tail = model.write_page(place, state, &mut scratch, &mut out);
+            bytes += out.len() + tail.len();
         }
         let each = start.elapsed().as_secs_f64() * 1e6 / 5000.0;
         let start = std::time::Instant::now();

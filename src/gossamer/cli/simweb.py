@@ -77,7 +77,8 @@ def serve(
         Path | None, typer.Option(help="a line per request: time_us connection host path status")
     ] = None,
     dns_port: Annotated[
-        int | None, typer.Option(help="answer DNS for hN.sim.test on this UDP port; 0: any free one")
+        int | None,
+        typer.Option(help="answer DNS for hN.sim.test on this UDP port; 0: any free one"),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="say the start page and ports as JSON")

@@ -27,14 +27,13 @@ class Options:
     host_skew: float = _option(0.8, "exponent of the long tail of pages per host; 0: all alike")
     names: bool = _option(False, "hosts are called hN.sim.test instead of 127.x.y.z")
     latency: str = _option(
-        "", "time to answer, one draw per host: 50ms, uniform:10ms,200ms, exp:50ms, lognormal:50ms,1"
+        "",
+        "time to answer, one draw per host: 50ms, uniform:10ms,200ms, exp:50ms, lognormal:50ms,1",
     )
     drip: float = _option(0.0, "share of hosts that send bodies slowly")
     drip_seconds: float = _option(2.0, "seconds that a slow host takes for a body")
     errors: float = _option(0.0, "share of pages that answer 500, half of them only once")
-    resets: float = _option(
-        0.0, "share of pages that reset the connection, half of them only once"
-    )
+    resets: float = _option(0.0, "share of pages that reset the connection, half of them only once")
     redirects: float = _option(0.0, "share of pages that redirect: chains, loops, other hosts")
     dead_links: float = _option(0.0, "dead links (404) per link")
     throttle: float = _option(0.0, "share of pages that answer 429 or 503 once")
@@ -68,7 +67,9 @@ class Options:
                 raise OptionsError(f"--{name}: must be {low} to {high}, not {value}")
         for name in ("hosts", "pages", "retry_after"):
             value = fields[name]
-            if not isinstance(value, int) or not 0 <= value < 2**32 * (1 if name != "pages" else 2**31):
+            if not isinstance(value, int) or not 0 <= value < 2**32 * (
+                1 if name != "pages" else 2**31
+            ):
                 raise OptionsError(f"--{name.replace('_', '-')}: out of range: {value}")
         for name, value in fields.items():
             if isinstance(value, float) and value != value:  # noqa: PLR0124 - a test for NaN

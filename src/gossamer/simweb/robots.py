@@ -49,7 +49,9 @@ def verdicts(status: int, body: bytes, agent: str) -> Callable[[str], bool]:
     chosen = [rules for names, rules in groups if agent.lower() in names]
     if not chosen:
         chosen = [rules for names, rules in groups if "*" in names]
-    rules = [(len(value), kind == "allow", _pattern(value)) for group in chosen for kind, value in group]
+    rules = [
+        (len(value), kind == "allow", _pattern(value)) for group in chosen for kind, value in group
+    ]
     rules.sort(key=lambda rule: (rule[0], rule[1]), reverse=True)
     if not rules:
         return lambda _path: True

@@ -5,6 +5,7 @@ which, what a page does) comes from the native model; what follows from it (robo
 depth, PageRank) is computed here, apart from the server, so that a bug shows.
 """
 
+import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -91,9 +92,9 @@ def _facts(model: SimwebModel, progress: bool) -> _Facts:
             parts[index].append(np.frombuffer(raw, dtype=types[index]))
         if progress:
             done = min(100, 100 * (start + _BLOCK) // model.pages)
-            print(f"\rtruth: pages {done} %", end="", file=sys.stderr)
+            sys.stderr.write(f"\rtruth: pages {done} %")
     if progress:
-        print(file=sys.stderr)
+        sys.stderr.write("\n")
     return _Facts(*(np.concatenate(part) for part in parts))
 
 
@@ -139,13 +140,14 @@ class Truth:
     def _number_nodes(self) -> None:
         """Nodes are all pages, then every other URL that a link or redirect leads to."""
         pages = self.model.pages
-        hops: list[int] = []
-        edges: dict[int, int] = {}
-        for chain in self._chains.values():
-            for here, there in zip(chain, chain[1:], strict=False):
-                hops.append(here)
-                edges[here] = there
-        chained = np.fromiter((code for chain in self._chains.values() for code in chain), np.uint64)
+        edges = {
+            here: there
+            for chain in self._chains.values()
+            for here, there in itertools.pairwise(chain)
+        }
+        chained = np.fromiter(
+            (code for chain in self._chains.values() for code in chain), np.uint64
+        )
         found = np.unique(np.concatenate([self.facts.links, chained]))
         others = found[(found >> np.uint64(56)) != _PAGE]
         self.codes: Codes = np.concatenate([np.arange(pages, dtype=np.uint64), others])
@@ -173,7 +175,9 @@ class Truth:
             np.bool_,
             count,
         )
-        effects = [_hint_effect(number, self._hints, agent) for number in range(1 + 6 * len(self._hints))]
+        effects = [
+            _hint_effect(number, self._hints, agent) for number in range(1 + 6 * len(self._hints))
+        ]
         self.noindex = np.zeros(count, np.bool_)
         self.nofollow = np.zeros(count, np.bool_)
         shown = ~np.isin(self.facts.kind, (_REDIRECT, _ERROR, _RESET))

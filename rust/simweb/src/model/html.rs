@@ -1,17 +1,21 @@
 //! Pages as HTML: nested tags, all quoting styles, all forms of links, and text that looks like a
 //! link but is none. Takes: a place and its state. Gives: bytes, the same for the same input.
 
+use std::ops::Range;
+
 use super::change::State;
 use super::hash::{Draw, Purpose};
 use super::kind::{Agent, Kind};
 use super::path::{WORDS, push_number};
-use super::text::{CHARSETS, Charset, Pool};
+use super::text::{CHARSETS, Charset, Pool, TITLE_WORDS};
 use super::{Model, Node, Place};
 
 /// Sizes are log-normal with this median and spread: a mean of 20 KB and a long tail.
 const MEDIAN_BYTES: f64 = 15_650.0;
 const SIZE_SIGMA: f64 = 0.7;
 const MOST_BYTES: f64 = 2_000_000.0;
+/// One part in so many of a page's text stands between its links, the rest after them.
+const SPREAD_OUT: usize = 5;
 /// What a link takes with its tags, on average.
 const LINK_BYTES: usize = 88;
 
@@ -54,8 +58,15 @@ impl Model {
         (copies && self.is_structural(original)) || self.hosts.twin(original.host).is_some()
     }
 
-    /// Appends the page that is served at a place.
-    pub fn write_page(&self, place: Place, state: State, scratch: &mut Scratch, out: &mut Vec<u8>) {
+    /// Appends the page that is served at a place, all but its end: that is a part of the prose,
+    /// given by its range, so that a server can send it without copying.
+    pub fn write_page(
+        &self,
+        place: Place,
+        state: State,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Range<usize> {
         let original = self.original(place);
         let content = self.hosts.content(place.host);
         let start = out.len();
@@ -87,14 +98,13 @@ impl Model {
             lists: !based && !portable && path.starts_with(b"/list.php"),
         };
         writer.head(original, charset, based, &mut style);
-        let mut left = links.len();
+        let plain = links.len() * LINK_BYTES + writer.out.len() - start;
+        let share = target.saturating_sub(plain) / (links.len().max(1) * SPREAD_OUT);
         for &node in &links {
-            let used = writer.out.len() - start + left * LINK_BYTES + 700;
-            let share = target.saturating_sub(used) / left;
             writer.block(node, &mut style, &mut text, share, path);
-            left -= 1;
         }
-        // After the text, which they must not push about: a copy differs only in this line.
+        let before = writer.out.len();
+        // Not counted below: a copy differs from its original only in this line.
         if let Kind::NearDuplicate { .. } = self.kind(place) {
             writer.put("<p>Print view ");
             push_number(writer.out, place.page);
@@ -105,8 +115,31 @@ impl Model {
             push_number(writer.out, state.version);
             writer.put("</p>\n");
         }
+        let extra = writer.out.len() - before;
         writer.tail(&mut style);
         scratch.links = links;
+        // The last paragraph; the end tags of it, of the body and of the document may be left out.
+        let rest = target.saturating_sub(out.len() - start - extra);
+        let pool = self.pools.of(charset);
+        if !std::ptr::eq(pool, self.pools.english()) {
+            pool.write(&mut text, rest, out);
+            return 0..0;
+        }
+        let last = rest.min(pool.longest());
+        pool.write(&mut text, rest - last, out);
+        pool.part(&mut text, last)
+    }
+
+    /// A part of the prose that pages end with.
+    #[must_use]
+    pub fn prose(&self, range: Range<usize>) -> &[u8] {
+        self.pools.english().text().get(range).unwrap_or_default()
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn all_prose(&self) -> &[u8] {
+        self.pools.english().text()
     }
 
     /// The title of the page whose bytes are those of `original`, in its own charset.
@@ -206,7 +239,7 @@ impl Writer<'_> {
         };
         self.put(open);
         if share >= 32 {
-            self.pool.write(text, share, self.out);
+            self.pool.write_short(text, share, self.out);
         }
         let before = [
             "<a href=\"",
@@ -226,9 +259,9 @@ impl Writer<'_> {
             self.put("#part");
         }
         self.put(after[quoting]);
-        let words = &self.pool.words;
-        self.out
-            .extend_from_slice(&words[(bits >> 32) as usize % words.len()]);
+        if let Some(word) = self.pool.words.get((bits >> 32) as usize % TITLE_WORDS) {
+            self.out.extend_from_slice(word);
+        }
         self.put(if bits >> 40 & 7 == 0 {
             "<em>!</em></a>"
         } else {
@@ -280,7 +313,7 @@ impl Writer<'_> {
             });
             rest = &rest[1..];
         }
-        while let Some(at) = rest.iter().position(|&byte| byte == b'&') {
+        while let Some(at) = memchr::memchr(b'&', rest) {
             self.out.extend_from_slice(&rest[..at]);
             self.put(if bits >> 13 & 1 == 0 { "&amp;" } else { "&" });
             rest = &rest[at + 1..];
@@ -299,12 +332,12 @@ impl Writer<'_> {
              <a href='javascript:void(\"/decoy/javascript\")'>menu</a>\n\
              <!-- <p><a href='/decoy/comment'>old</a> > -- > -->\n\
              <script type=\"text/javascript\">document.write('<a href=\"/decoy/write\">x<\\/a>');\n\
-             </script></div>\n</body>\n",
+             </script></div>\n",
         );
         self.put(if bits & 4 == 0 {
-            "</HTML>\n"
+            "<P>"
         } else {
-            "</html>\n"
+            "<p class='text'>"
         });
     }
 }

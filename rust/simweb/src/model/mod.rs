@@ -15,6 +15,9 @@ pub mod sitemap;
 pub mod text;
 pub mod traps;
 
+#[cfg(test)]
+mod tests;
+
 use crate::options::{BadOption, Options};
 use hash::{Draw, Purpose};
 pub use hosts::Hosts;

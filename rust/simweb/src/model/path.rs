@@ -51,18 +51,7 @@ impl Model {
         }
         let host = self.hosts.content(place.host);
         let page = place.page;
-        if let Some(index) = self.ascending_orphan(place) {
-            push_all(out, &["/u"]);
-            push_number(out, index);
-            out.push(b'/');
-            return;
-        }
-        if let Some(index) = self.below_orphan(place) {
-            push_all(out, &["/u"]);
-            push_number(out, index);
-            push_all(out, &["/p"]);
-            push_number(out, page);
-            push_all(out, &[".html"]);
+        if self.options.orphans > 0.0 && self.write_orphan_path(place, out) {
             return;
         }
         let mut draw = self.draw(Purpose::Shape, host, page);
@@ -102,6 +91,25 @@ impl Model {
             5 => push_all(out, &[".htm"]),
             _ => {}
         }
+    }
+
+    /// Appends the path of an orphan that is a directory, or of the page that lies in it.
+    fn write_orphan_path(&self, place: Place, out: &mut Vec<u8>) -> bool {
+        if let Some(index) = self.ascending_orphan(place) {
+            push_all(out, &["/u"]);
+            push_number(out, index);
+            out.push(b'/');
+            return true;
+        }
+        let Some(index) = self.below_orphan(place) else {
+            return false;
+        };
+        push_all(out, &["/u"]);
+        push_number(out, index);
+        push_all(out, &["/p"]);
+        push_number(out, place.page);
+        push_all(out, &[".html"]);
+        true
     }
 
     /// Appends the path and query of a node.
@@ -206,7 +214,7 @@ impl Model {
         if index >= self.hosts.pages(host) - linked {
             return None;
         }
-        if index % 2 == 0 && self.sitemap_kind(host).is_some() {
+        if index.is_multiple_of(2) && self.sitemap_kind(host).is_some() {
             return None;
         }
         let page = linked.checked_sub(1 + index)?;

@@ -1,6 +1,8 @@
 //! Text: a pool of made-up prose per language, already in the charset of its pages, so that
 //! writing a page is copying.
 
+use std::ops::Range;
+
 use encoding_rs::{Encoding, GBK, SHIFT_JIS, UTF_8, WINDOWS_1252};
 
 use super::hash::{Draw, Purpose};
@@ -9,6 +11,10 @@ use super::hash::{Draw, Purpose};
 const POOL_BYTES: usize = 1 << 18;
 const FOREIGN_POOL_BYTES: usize = 1 << 17;
 const GRAIN: usize = 64;
+/// Words for titles and links in each pool.
+pub const TITLE_WORDS: usize = 64;
+/// Short pieces come from the beginning of a pool, which stays in the first caches.
+const SHORT_GRAINS: usize = 512;
 
 /// Prose in one charset; begins and ends of copies are sentence boundaries.
 #[derive(Debug)]
@@ -56,7 +62,7 @@ impl Pool {
             }
             boundaries.push(starts.get(next).copied().unwrap_or(text.len()) as u32);
         }
-        let words = lexicon[200..264]
+        let words = lexicon[200..200 + TITLE_WORDS]
             .iter()
             .map(|word| encoding.encode(word).0.into_owned())
             .collect();
@@ -67,17 +73,50 @@ impl Pool {
         }
     }
 
+    /// The most bytes that one part can have.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.text.len() / 2
+    }
+
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// A part of about that many bytes, at most `longest`: whole sentences.
+    #[inline]
+    pub fn part(&self, draw: &mut Draw, length: usize) -> Range<usize> {
+        if length < GRAIN / 2 {
+            return 0..0;
+        }
+        let first = draw.below((self.boundaries.len() - length / GRAIN - 1) as u64) as usize;
+        let start = self.boundaries[first] as usize;
+        let last = ((start + length) / GRAIN).min(self.boundaries.len() - 1);
+        start..(self.boundaries[last] as usize).max(start)
+    }
+
+    /// Appends about that many bytes, whole sentences, from the beginning of the pool.
+    #[inline]
+    pub fn write_short(&self, draw: &mut Draw, length: usize, out: &mut Vec<u8>) {
+        let grains = length / GRAIN;
+        if grains + 1 >= SHORT_GRAINS {
+            return self.write(draw, length, out);
+        }
+        let first = draw.below((SHORT_GRAINS - grains - 1) as u64) as usize;
+        let start = self.boundaries[first] as usize;
+        let end = self.boundaries[(start + length) / GRAIN] as usize;
+        if let Some(text) = self.text.get(start..end) {
+            out.extend_from_slice(text);
+        }
+    }
+
     /// Appends about that many bytes, whole sentences.
     #[inline]
     pub fn write(&self, draw: &mut Draw, length: usize, out: &mut Vec<u8>) {
         let mut left = length;
         while left >= GRAIN / 2 {
-            let take = left.min(self.text.len() / 2);
-            let first = draw.below((self.boundaries.len() - take / GRAIN - 1) as u64) as usize;
-            let start = self.boundaries[first] as usize;
-            let last = ((start + take) / GRAIN).min(self.boundaries.len() - 1);
-            let end = (self.boundaries[last] as usize).max(start);
-            out.extend_from_slice(&self.text[start..end]);
+            let take = left.min(self.longest());
+            out.extend_from_slice(&self.text[self.part(draw, take)]);
             left -= take;
         }
     }

@@ -159,7 +159,7 @@ impl Desk {
         let mut location = Vec::new();
         // Half of the redirects within a host give only the path.
         let host = model.node_host(next);
-        if host != place.host || stop % 2 == 0 {
+        if host != place.host || stop.is_multiple_of(2) {
             location.extend_from_slice(b"http://");
             model.hosts.write_authority(host, &mut location);
         }
@@ -202,7 +202,12 @@ impl Desk {
         }
         if !unchanged {
             self.describe(model, original);
-            model.write_page(place, state, &mut self.scratch, &mut self.reply.body);
+            let tail = model.write_page(place, state, &mut self.scratch, &mut self.reply.body);
+            if coding.is_some() {
+                self.reply.body.extend_from_slice(model.prose(tail));
+            } else {
+                self.reply.tail = tail;
+            }
             if let Some(coding) = coding
                 && let Some(encoded) = coding.encode(self.reply.content())
             {

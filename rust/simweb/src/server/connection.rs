@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::net::SendFlags;
 use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -23,6 +24,8 @@ use super::reply::Ending;
 /// The largest request head; larger ones get 431.
 const MOST_HEAD: usize = 16 * 1024;
 const MOST_HEADERS: usize = 64;
+/// What is read of a request that was refused, at most.
+const MOST_LEFT_OVER: usize = 1 << 20;
 const DRIPS: usize = 10;
 const SEND_BUFFER: usize = 256 * 1024;
 
@@ -149,7 +152,7 @@ impl Connection {
                 Parsed::Bad(status) => return self.refuse(status).await,
                 Parsed::Head(head) => {
                     if !self.exchange(&buffer, &head).await? {
-                        return self.stream.shutdown().await;
+                        return self.part().await;
                     }
                     buffer.drain(..head.length);
                 }
@@ -290,24 +293,50 @@ impl Connection {
             }
             log.add(time_us, self.number, &name, request.path, status);
         }
-        let bytes = desk.reply.bytes();
-        let sent = match ending {
-            Ending::ResetFirst => return Ok((ending, Vec::new())),
-            Ending::Drip | Ending::ResetMidway => 0,
-            Ending::Whole => match self.stream.try_write(bytes) {
-                Ok(sent) => sent,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-                Err(error) => return Err(error),
-            },
+        if ending == Ending::ResetFirst {
+            return Ok((ending, Vec::new()));
+        }
+        let (bytes, tail) = (desk.reply.bytes(), desk.reply.tail.clone());
+        let sent = if ending == Ending::Whole {
+            self.send(bytes, tail.clone())?
+        } else {
+            0
         };
-        Ok((
-            ending,
-            if sent == bytes.len() {
-                Vec::new()
-            } else {
-                bytes[sent..].to_vec()
-            },
-        ))
+        if sent == bytes.len() + tail.len() {
+            return Ok((ending, Vec::new()));
+        }
+        let mut rest = bytes.get(sent..).unwrap_or_default().to_vec();
+        let prose = self.shared.model.prose(tail);
+        rest.extend_from_slice(&prose[sent.saturating_sub(bytes.len())..]);
+        Ok((ending, rest))
+    }
+
+    /// Sends what the socket takes at once, the tail straight from the file that holds the prose.
+    fn send(&self, bytes: &[u8], tail: Range<usize>) -> io::Result<usize> {
+        let blocked = |result: io::Result<usize>| match result {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            result => result,
+        };
+        let Some(prose) = self.shared.prose.as_ref().filter(|_| !tail.is_empty()) else {
+            return blocked(self.stream.try_write(bytes));
+        };
+        let sent = blocked(self.stream.try_io(Interest::WRITABLE, || {
+            let flags = SendFlags::MORE | SendFlags::NOSIGNAL;
+            Ok(rustix::net::send(&self.stream, bytes, flags)?)
+        }))?;
+        if sent < bytes.len() {
+            return Ok(sent);
+        }
+        let more = blocked(self.stream.try_io(Interest::WRITABLE, || {
+            let mut offset = tail.start as u64;
+            Ok(rustix::fs::sendfile(
+                &self.stream,
+                prose,
+                Some(&mut offset),
+                tail.len(),
+            )?)
+        }))?;
+        Ok(sent + more)
     }
 
     async fn refuse(&mut self, status: u16) -> io::Result<()> {
@@ -324,7 +353,26 @@ impl Connection {
             desk.reply.bytes().to_vec()
         };
         self.stream.write_all(&bytes).await?;
-        self.stream.shutdown().await
+        self.part().await
+    }
+
+    /// Ends the connection so that the client gets the reply also when it was still sending:
+    /// closing with unread bytes would be a reset. Bounded in time and bytes.
+    async fn part(&mut self) -> io::Result<()> {
+        self.stream.shutdown().await?;
+        let mut left = MOST_LEFT_OVER;
+        let mut waste = Vec::with_capacity(MOST_HEAD);
+        let drain = async {
+            while left > 0 {
+                waste.clear();
+                match self.stream.read_buf(&mut waste).await {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => left = left.saturating_sub(count),
+                }
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(1), drain).await;
+        Ok(())
     }
 }
 

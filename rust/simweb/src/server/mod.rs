@@ -10,7 +10,8 @@ mod once;
 mod reply;
 
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub model: Model,
     pub log: Option<Log>,
     pub once: Once,
+    /// A file in memory with the prose, to send from; none where there is no such thing.
+    pub prose: Option<File>,
     pub started: Instant,
     pub connections: AtomicU64,
     pub requests: AtomicU64,
@@ -103,10 +106,13 @@ impl Server {
             Some(path) => Some(Log::create(path).map_err(failed("log"))?),
             None => None,
         };
+        let model = Model::new(options).map_err(StartError::Option)?;
+        let prose = file_of(model.all_prose()).ok();
         let shared = Arc::new(Shared {
-            model: Model::new(options).map_err(StartError::Option)?,
+            model,
             log,
             once: Once::default(),
+            prose,
             started: Instant::now(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
@@ -232,4 +238,14 @@ fn listen_dns(port: u16) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     socket.set_read_timeout(Some(std::time::Duration::from_millis(100)))?;
     Ok(socket)
+}
+
+/// A file in memory with that content.
+fn file_of(content: &[u8]) -> io::Result<File> {
+    let mut file = File::from(rustix::fs::memfd_create(
+        "simweb-prose",
+        rustix::fs::MemfdFlags::CLOEXEC,
+    )?);
+    file.write_all(content)?;
+    Ok(file)
 }

@@ -1,6 +1,8 @@
 //! A reply under construction: the body is written first, the head into the room before it, so
 //! that both leave in one write.
 
+use std::ops::Range;
+
 /// Room for the head. What a page can say in its head is far less.
 const ROOM: usize = 1024;
 
@@ -22,6 +24,8 @@ pub(crate) enum Ending {
 pub(crate) struct Reply {
     pub status: u16,
     pub body: Vec<u8>,
+    /// The part of the prose that follows the body.
+    pub tail: Range<usize>,
     head: Vec<u8>,
     start: usize,
 }
@@ -32,6 +36,7 @@ impl Reply {
         self.status = status;
         self.head.clear();
         self.body.clear();
+        self.tail = 0..0;
         self.body.resize(ROOM, 0);
         self.start = ROOM;
         self.head.extend_from_slice(b"HTTP/1.1 ");
@@ -63,7 +68,7 @@ impl Reply {
 
     /// Ends the head. Without a body (HEAD, 304) the length is that of the body not sent.
     pub fn finish(&mut self, with_body: bool, keep: bool) {
-        let length = self.body.len() - ROOM;
+        let length = self.body.len() - ROOM + self.tail.len();
         if self.status != 304 {
             self.head.extend_from_slice(b"Content-Length: ");
             self.head
@@ -77,6 +82,7 @@ impl Reply {
         });
         if !with_body {
             self.body.truncate(ROOM);
+            self.tail = 0..0;
         }
         if self.head.len() <= ROOM {
             self.start = ROOM - self.head.len();

@@ -2,13 +2,9 @@
 
 import builtins
 from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, Self, final
-
-from ipaddress import IPv4Address, IPv6Address
-from typing import Self, final
-from os import PathLike
-from typing import final
 
 # --- outcome
 

@@ -48,10 +48,14 @@ def test_killed_batches_are_whole(kind: str, tmp_path: Path) -> None:
             fresh = seen.admit(urls)
             if batch <= last:
                 assert not any(fresh), f"batch {batch} was reported and is not whole"
-            elif kind != "bloom":
+            else:
                 assert len(set(fresh)) == 1, f"batch {batch} is there in part"
+            if all(fresh):
+                # The first batch that is not there: the next process goes on with it.
+                start = batch
+                break
         seen.close()
-        start = last + 3
+        assert start in {last + 1, last + 2}
 
 
 def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -98,7 +98,6 @@ def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as directory:
         seen = Seen("exact", directory)
         web = SeenRehearsal(n, 100_000)
-        before = resident()
 
         def row(what: str, known: int, took: tuple[int, int, int, float, float, float]) -> None:
             tests, fresh, errors, wall, cpu, applying = took
@@ -114,7 +113,7 @@ def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:
                     "cpu_us_per_page_of_50": round(cpu * 1e6 * LINKS / tests, 1),
                     "us_to_apply_per_test": round(applying * 1e6 / tests, 3),
                     "errors": errors,
-                    "ram_mb": round((resident() - before) / 1e6, 1),
+                    "rss_mb": round(resident() / 1e6, 1),
                     "disk_bytes_per_url": round(seen.store_bytes()[0] / known, 1),
                 }
             )

@@ -101,7 +101,7 @@ def test_another_kind_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def test_wrong_use(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no kind 'exactly'"):
+    with pytest.raises(ValueError, match='no kind "exactly"'):
         Seen("exactly")
     seen = Seen("exact", tmp_path)
     with pytest.raises(StateInUseError):

@@ -15,7 +15,7 @@ const MEDIAN_BYTES: f64 = 15_650.0;
 const SIZE_SIGMA: f64 = 0.7;
 const MOST_BYTES: f64 = 2_000_000.0;
 /// One part in so many of a page's text stands between its links, the rest after them.
-const SPREAD_OUT: usize = 5;
+const SPREAD_OUT: usize = 8;
 /// What a link takes with its tags, on average.
 const LINK_BYTES: usize = 88;
 

@@ -230,6 +230,9 @@ fn listen(port: u16) -> io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).into())?;
+    // Accepted sockets inherit it. A loopback has no congestion, and the pacing of other algorithms
+    // costs timers. Where it cannot be chosen the system's own serves as well.
+    let _ = rustix::net::sockopt::set_tcp_congestion(&socket, "reno");
     socket.listen(4096)?;
     Ok(socket.into())
 }

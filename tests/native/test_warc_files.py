@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from gossamer._native import DiskFullError, FetchLogWriter, StoreError, WarcWriter
+from gossamer._native import StateFullError, FetchLogWriter, StateError, WarcWriter
 from gossamer.path.store import export_cdxj, log_files, read_log, read_pages, warc_files
 from gossamer.path.store.fetch_log import LogDamagedError
 
@@ -53,7 +53,7 @@ def test_a_file_is_finished_only_after_its_records_are_committed(tmp_path: Path)
     assert {p.suffix for p in tmp_path.iterdir()} == {".gz"}
     assert len(list(tmp_path.iterdir())) > 2
     assert stored(tmp_path) == list(range(8))
-    with pytest.raises(StoreError, match="closed"):
+    with pytest.raises(StateError, match="closed"):
         visit(writer, 9)
 
 
@@ -118,7 +118,7 @@ def test_no_room_leaves_nothing_half_and_can_be_tried_again(tmp_path: Path) -> N
     script = textwrap.dedent("""
         import sys, random
         from pathlib import Path
-        from gossamer._native import DiskFullError, WarcWriter
+        from gossamer._native import StateFullError, WarcWriter
         folder = Path(sys.argv[1])
         writer = WarcWriter(folder)
         def visit(number, size):
@@ -128,7 +128,7 @@ def test_no_room_leaves_nothing_half_and_can_be_tried_again(tmp_path: Path) -> N
         def refused(number, size):
             try:
                 visit(number, size)
-            except DiskFullError as error:
+            except StateFullError as error:
                 assert ".warc.gz.open" in str(error), error
                 return
             raise AssertionError("not refused")
@@ -161,7 +161,7 @@ def test_full_file_system(tmp_path: Path) -> None:
         while number < 100:
             try:
                 visit(writer, number, 20_000)
-            except DiskFullError:
+            except StateFullError:
                 break
             number += 1
         assert 5 < number < 13
@@ -180,14 +180,14 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     visit(writer, 1)
     position = writer.position()
     assert position is not None
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StateError, match="damaged"):
         WarcWriter.resume(tmp_path, b"x")
     (path,) = tmp_path.iterdir()
     os.truncate(path, path.stat().st_size - 1)
-    with pytest.raises(StoreError, match=rf"{path.name}: \d+ bytes long, but \d+ bytes"):
+    with pytest.raises(StateError, match=rf"{path.name}: \d+ bytes long, but \d+ bytes"):
         WarcWriter.resume(tmp_path, position)
     path.unlink()
-    with pytest.raises(StoreError, match=f"{path.name}: the committed file is missing"):
+    with pytest.raises(StateError, match=f"{path.name}: the committed file is missing"):
         WarcWriter.resume(tmp_path, position)
 
 
@@ -213,11 +213,11 @@ def test_pages_and_index_of_a_cluster_directory(tmp_path: Path) -> None:
     # A finished file that is damaged is an error, not less pages.
     finished = warc_files(tmp_path)[0]
     os.truncate(finished, finished.stat().st_size - 5)
-    with pytest.raises(StoreError, match=finished.name):
+    with pytest.raises(StateError, match=finished.name):
         export_cdxj(tmp_path, tmp_path / "out2.cdxj")
     assert not (tmp_path / "out2.cdxj").exists()
     assert not list(tmp_path.glob("*.part"))
-    with pytest.raises(StoreError):
+    with pytest.raises(StateError):
         list(read_pages(tmp_path))
 
 

@@ -3,7 +3,7 @@
 // Keyword arguments of Python are arguments here.
 #![allow(clippy::too_many_arguments)]
 
-use crate::state::{DiskFullError, StoreError};
+use crate::state::{StateError, StateFullError};
 use gossamer_core::warc::cdxj;
 use gossamer_core::warc::read::{Reader, Record};
 use gossamer_core::warc::{
@@ -19,9 +19,9 @@ use std::time::Duration;
 
 fn raise(error: WarcError) -> PyErr {
     if error.is_disk_full() {
-        DiskFullError::new_err(error.to_string())
+        StateFullError::new_err(error.to_string())
     } else {
-        StoreError::new_err(error.to_string())
+        StateError::new_err(error.to_string())
     }
 }
 
@@ -94,7 +94,7 @@ impl WarcWriter {
     fn writer(&mut self) -> PyResult<&mut Writer> {
         self.writer
             .as_mut()
-            .ok_or_else(|| StoreError::new_err("the writer is closed"))
+            .ok_or_else(|| StateError::new_err("the writer is closed"))
     }
 
     fn append(&mut self, now: u64, members: &[Member]) -> PyResult<Vec<Place>> {
@@ -253,7 +253,7 @@ impl FetchLogWriter {
     fn log(&mut self) -> PyResult<&mut LogWriter> {
         self.log
             .as_mut()
-            .ok_or_else(|| StoreError::new_err("the log is closed"))
+            .ok_or_else(|| StateError::new_err("the log is closed"))
     }
 }
 

@@ -97,6 +97,8 @@ pub struct Node {
     tally: progress::Tally,
     paused: bool,
     stopping: bool,
+    /// `seen` found no room on the disk for the open batch.
+    seen_waits: bool,
     next: Next,
 }
 
@@ -179,6 +181,7 @@ impl Node {
             tally,
             paused: false,
             stopping: false,
+            seen_waits: false,
             next: Next::Taken(0),
         })
     }
@@ -187,7 +190,7 @@ impl Node {
     /// committer. Returns after at most about `wait`.
     pub fn step(&mut self, wait: Duration) -> Result<Progress, NodeError> {
         self.note_commits()?;
-        let has_room = self.committer.has_room();
+        let has_room = self.committer.has_room() && !self.seen_waits;
         let wait = self.patience(wait, has_room);
         if has_room {
             let most = self.settings.store.batch_pages;
@@ -240,7 +243,7 @@ impl Node {
     /// Hands out visits that are due, as many as the engine has room for.
     fn hand_out(&mut self) -> Result<(), NodeError> {
         // With the committer behind, new visits would only fill memory.
-        if self.paused || self.stopping || !self.committer.has_room() {
+        if self.paused || self.stopping || self.seen_waits || !self.committer.has_room() {
             return Ok(());
         }
         let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
@@ -304,9 +307,18 @@ impl Node {
         if !(now || full || old) || !self.committer.has_room() {
             return Ok(());
         }
+        // First what can fail: a full disk leaves the batch open, to be sent later.
+        self.seen_waits = false;
+        let seen_batch = match self.seen.seal(&mut self.open.writes) {
+            Err(StateError::DiskFull(_)) => {
+                self.seen_waits = true;
+                return Ok(());
+            }
+            sealed => sealed?,
+        };
         let mut batch = std::mem::take(&mut self.open);
+        batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
-        batch.seen_batch = self.seen.seal(&mut batch.writes)?;
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);

@@ -168,7 +168,7 @@ impl Node {
         let safe = &self.tally.safe;
         let idle = self.engine.in_flight() == 0 && self.open.is_empty() && self.committer.is_idle();
         let activity = match self.next {
-            _ if self.committer.disk_full() => Activity::DiskFull,
+            _ if self.committer.disk_full() || self.seen_waits => Activity::DiskFull,
             _ if self.paused => Activity::Paused,
             _ if self.limit_reached() => Activity::LimitReached,
             Next::Finished if idle => Activity::Finished,

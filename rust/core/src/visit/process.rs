@@ -175,7 +175,7 @@ fn take_records(visited: &mut Visited, response: &Response, policies: &Policies)
     meta.truncated = response
         .truncated
         .and_then(|why| warc::Truncated::from_name(why.warc_reason()?));
-    let whole = response.wire_body.len() == response.body.len();
+    let whole = response.wire_body == response.body;
     let payload = match visited.content {
         // Without a content coding the payload is the content: hashed once.
         Some(content) if whole => content,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer._native import StoreError, WarcReader, WarcRecord
+from gossamer._native import StateError, WarcReader, WarcRecord
 from gossamer.path.store.files import warc_files
 
 # Larger than any body that the fetcher keeps by default.
@@ -26,7 +26,7 @@ def read_pages(out: Path, *, bodies: bool = False, body_limit: int = BODY_LIMIT)
         while True:
             try:
                 record = next(reader, None)
-            except StoreError:
+            except StateError:
                 # The end of a file still being written may be half a record.
                 if path.suffix == ".open":
                     break
@@ -41,5 +41,5 @@ def read_page(path: Path, offset: int, *, body_limit: int = BODY_LIMIT) -> WarcR
     """The record at `offset`, with its body."""
     record = next(WarcReader(path, offset=offset, body_limit=body_limit), None)
     if record is None:
-        raise StoreError(f"{path} ends before offset {offset}")
+        raise StateError(f"{path} ends before offset {offset}")
     return record

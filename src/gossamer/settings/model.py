@@ -183,7 +183,7 @@ class LimitSettings(Stage):
     pages_per_host: int | None = live(None, "pages of one host", ge=1)
     trap_budget: int = live(
         1000,
-        "URLs of one host with a very long path, a crowded query or a far date, each; "
+        "URLs of one host with a long or growing path, a crowded query or a far date, each; "
         "more are taken for a trap",
         ge=0,
     )

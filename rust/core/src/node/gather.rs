@@ -349,7 +349,7 @@ impl Node {
         let mut trapped = Vec::new();
         for (found, _) in found.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
             let (budget, reads) = (self.settings.frontier.trap_budget, &*self.state);
-            if !found.seed && self.traps.suspects(&found.url, budget, year, reads)? {
+            if !found.seed && self.traps.suspects(&found.url, from, budget, year, reads)? {
                 trapped.push(found);
             } else {
                 queued.push(found);

@@ -2,7 +2,7 @@
 //!
 //! A path that repeats itself (`/a/b/a/b/a/b/a/b`) is the mark of a relative link that grows, and
 //! is refused at once. Other shapes of endless families are also shapes of good pages: a long path,
-//! many parameters, a calendar far in the past or future. Each host may have a budget of URLs of
+//! many parameters, a calendar far in the past or future, a path that grows from page to page. Each host may have a budget of URLs of
 //! each such shape; beyond it they are refused. Session ids are removed by `canonical`.
 
 use std::collections::HashMap;
@@ -12,6 +12,9 @@ use crate::state::{Reads, Space, StateError, Writes};
 
 /// Segments from which a path counts as long.
 const LONG_PATH: usize = 7;
+
+/// Segments from which a path that its own folder led to counts as growing.
+const GROWN_PATH: usize = 4;
 
 /// More than any path that people write.
 const LONGEST_PATH: usize = 32;
@@ -43,7 +46,7 @@ enum Shape {
 /// How much of its budgets each host has used.
 #[derive(Debug, Default)]
 pub(super) struct Traps {
-    used: HashMap<u64, [u32; 3]>,
+    used: HashMap<u64, [u32; 4]>,
     /// Hosts whose counts changed since the last batch.
     changed: Vec<u64>,
 }
@@ -53,11 +56,12 @@ impl Traps {
     pub fn suspects(
         &mut self,
         url: &Url,
+        from: &str,
         budget: u32,
         year: u32,
         reads: &dyn Reads,
     ) -> Result<bool, StateError> {
-        let place = match shape(url.path_and_query(), year) {
+        let place = match shape(url.path_and_query(), grows(url.as_str(), from), year) {
             Shape::Ordinary => return Ok(false),
             Shape::Endless => return Ok(true),
             Shape::Suspect(place) => place,
@@ -98,8 +102,8 @@ fn key(host: u64) -> Vec<u8> {
     [PREFIX, &host.to_be_bytes()].concat()
 }
 
-fn read(stored: Option<&[u8]>) -> [u32; 3] {
-    let mut used = [0; 3];
+fn read(stored: Option<&[u8]>) -> [u32; 4] {
+    let mut used = [0; 4];
     for (count, bytes) in used
         .iter_mut()
         .zip(stored.unwrap_or_default().chunks_exact(4))
@@ -109,7 +113,12 @@ fn read(stored: Option<&[u8]>) -> [u32; 3] {
     used
 }
 
-fn shape(path_and_query: &str, year: u32) -> Shape {
+/// Whether the URL goes on where the URL of the page that led to it ends.
+fn grows(url: &str, from: &str) -> bool {
+    from.ends_with('/') && url.len() > from.len() && url.starts_with(from)
+}
+
+fn shape(path_and_query: &str, grows: bool, year: u32) -> Shape {
     let (path, query) = path_and_query
         .split_once('?')
         .unwrap_or((path_and_query, ""));
@@ -131,6 +140,9 @@ fn shape(path_and_query: &str, year: u32) -> Shape {
     }
     if !query.is_empty() && query.split('&').count() >= CROWDED_QUERY {
         return Shape::Suspect(1);
+    }
+    if grows && count >= GROWN_PATH {
+        return Shape::Suspect(3);
     }
     let far = |text: &str| is_far_year(text, year);
     let values = query
@@ -198,8 +210,14 @@ mod tests {
             ("/1/1/2", Shape::Ordinary),
             ("/", Shape::Ordinary),
         ] {
-            assert_eq!(shape(path, 2026), expected, "{path}");
+            assert_eq!(shape(path, false, 2026), expected, "{path}");
         }
+        assert_eq!(shape("/deep/a/b/c/", true, 2026), Shape::Suspect(3));
+        assert_eq!(shape("/deep/a/b/", true, 2026), Shape::Ordinary);
+        assert!(grows("http://a/x/y/z/", "http://a/x/y/"));
+        assert!(
+            !grows("http://a/x/y/", "http://a/x/y/") && !grows("http://a/x/yz", "http://a/x/y")
+        );
     }
 
     #[test]
@@ -211,14 +229,22 @@ mod tests {
         };
         let mut traps = Traps::default();
         for n in 0..5 {
-            assert!(!traps.suspects(&url(n), 5, 2026, &state).unwrap());
+            assert!(!traps.suspects(&url(n), "", 5, 2026, &state).unwrap());
         }
-        assert!(traps.suspects(&url(5), 5, 2026, &state).unwrap());
+        assert!(traps.suspects(&url(5), "", 5, 2026, &state).unwrap());
         let mut writes = Writes::default();
         traps.seal(&mut writes);
         state.apply(writes, true).unwrap();
-        assert!(Traps::default().suspects(&url(6), 5, 2026, &state).unwrap());
-        assert!(!Traps::default().suspects(&url(6), 6, 2026, &state).unwrap());
+        assert!(
+            Traps::default()
+                .suspects(&url(6), "", 5, 2026, &state)
+                .unwrap()
+        );
+        assert!(
+            !Traps::default()
+                .suspects(&url(6), "", 6, 2026, &state)
+                .unwrap()
+        );
     }
 
     #[test]

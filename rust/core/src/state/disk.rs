@@ -111,6 +111,12 @@ impl DiskState {
         })
     }
 
+    /// Refuses with [`StateError::DiskFull`] when writing `bytes` beside the store would leave it
+    /// less than its reserve: for whoever fills the same device.
+    pub fn check_room(&self, bytes: u64) -> Result<(), StateError> {
+        self.room.check(bytes)
+    }
+
     fn with<T>(&self, f: impl FnOnce(&Live) -> Result<T, StateError>) -> Result<T, StateError> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref() {

@@ -408,8 +408,8 @@ fn open_files(
     } else {
         FsyncPolicy::Never
     };
-    let warc_dir = made(dir.join("warc"))?;
-    let log_dir = made(dir.join("log"))?;
+    let warc_dir = made(dir, "warc")?;
+    let log_dir = made(dir, "log")?;
     let warc_at = position(WARC_POSITION)?;
     let log_at = position(LOG_POSITION)?;
     // All files are judged before any is cut.
@@ -442,8 +442,11 @@ fn check_length(dir: &Path, position: Option<&Position>) -> Result<(), WarcError
     }
 }
 
-fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
-    std::fs::create_dir_all(&dir).map_err(|error| {
+/// Makes a directory in `parent` whose name survives a power cut.
+fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
+    let dir = parent.join(name);
+    let made = std::fs::create_dir_all(&dir).and_then(|()| std::fs::File::open(parent)?.sync_all());
+    made.map_err(|error| {
         NodeError::State(StateError::Store(format!(
             "cannot make {}: {error}",
             dir.display()

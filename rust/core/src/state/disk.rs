@@ -320,8 +320,8 @@ fn map_error(error: &fjall::Error) -> StateError {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 StateError::DiskFull(io.to_string())
             }
-            ErrorKind::UnexpectedEof | ErrorKind::InvalidData => {
-                StateError::Format(format!("a file is damaged: {io}"))
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::NotFound => {
+                StateError::Format(format!("a file is damaged or lost: {io}"))
             }
             _ => StateError::Store(io.to_string()),
         };
@@ -330,7 +330,7 @@ fn map_error(error: &fjall::Error) -> StateError {
         fjall::Error::Locked => StateError::InUse("the store is locked".to_owned()),
         fjall::Error::Poisoned => StateError::Store("an earlier write failed".to_owned()),
         fjall::Error::KeyspaceDeleted => StateError::Store(error.to_string()),
-        other => StateError::Format(format!("a file is damaged: {other:?}")),
+        other => StateError::Format(format!("a file is damaged or lost: {other:?}")),
     }
 }
 

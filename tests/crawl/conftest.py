@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.crawl.crawling import MANY_COMMITS, Crawl
 
 from gossamer.simweb import Options, SimWeb, serve
-from tests.crawl.crawling import MANY_COMMITS, Crawl
 
 WEB = Options(hosts=40, pages=1500, host_skew=0.0, duplicates=0.05, port=0)
 Starter = Callable[..., Crawl]

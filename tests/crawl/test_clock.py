@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-
-from gossamer.simweb import Options, SimWeb, serve
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import ended, shortest_gap, until
+
+from gossamer.simweb import Options, SimWeb, serve
 
 HOUR = 3600
 SHIM = Path(__file__).with_name("clock_shim.c")

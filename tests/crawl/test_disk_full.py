@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import Crawl, ended, until
 from tests.crawl.mounts import make_larger, small_disk

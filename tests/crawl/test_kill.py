@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from gossamer.simweb import SimWeb
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import Crawl, ended, shortest_gap, until
+
+from gossamer.simweb import SimWeb
 
 KILLS = 20
 GAP = 0.03

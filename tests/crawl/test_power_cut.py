@@ -11,13 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.crawl.conftest import Starter
+from tests.crawl.crawling import Crawl, ended, expected
+from tests.crawl.mounts import make_image, mounted
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from gossamer.simweb import SimWeb
-from tests.crawl.conftest import Starter
-from tests.crawl.crawling import Crawl, ended, expected
-from tests.crawl.mounts import make_image, mounted
 
 REPORTING = """
 import asyncio, sys

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import Crawl, ended, until
 

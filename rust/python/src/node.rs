@@ -3,18 +3,21 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gossamer_core::node::{Node, NodeError, NodeSettings};
-use gossamer_core::state::StateError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Wrong settings and states are ValueError; what the machine does to us is OSError.
-fn raised(error: &NodeError) -> PyErr {
-    let text = error.to_string();
+use crate::state;
+
+/// Wrong settings are ValueError; the store's errors keep their names, a full disk is one of them;
+/// what else the machine does to us is OSError.
+fn raised(error: NodeError) -> PyErr {
     match error {
-        NodeError::Settings(_) | NodeError::State(StateError::Format(_)) => {
-            PyValueError::new_err(text)
+        NodeError::Settings(text) => PyValueError::new_err(text),
+        NodeError::State(error) => state::state_error(error),
+        NodeError::Files(error) if error.is_disk_full() => {
+            state::StateFullError::new_err(error.to_string())
         }
-        _ => PyOSError::new_err(text),
+        NodeError::Files(error) => PyOSError::new_err(error.to_string()),
     }
 }
 
@@ -34,7 +37,7 @@ impl PyNode {
             let node = inner
                 .as_mut()
                 .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
-            action(node).map_err(|error| raised(&error))
+            action(node).map_err(raised)
         })
     }
 }
@@ -43,10 +46,10 @@ impl PyNode {
 impl PyNode {
     #[new]
     fn new(py: Python<'_>, directory: PathBuf, settings: &str) -> PyResult<PyNode> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         let node = py
             .detach(|| Node::open(&directory, settings))
-            .map_err(|error| raised(&error))?;
+            .map_err(raised)?;
         Ok(PyNode {
             inner: Mutex::new(Some(node)),
         })
@@ -78,7 +81,7 @@ impl PyNode {
     }
 
     fn set_settings(&self, py: Python<'_>, settings: &str) -> PyResult<()> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         self.with(py, |node| node.set_settings(settings))
     }
 
@@ -93,8 +96,7 @@ impl PyNode {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            node.map_or(Ok(()), Node::close)
-                .map_err(|error| raised(&error))
+            node.map_or(Ok(()), Node::close).map_err(raised)
         })
     }
 }

@@ -41,7 +41,9 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
     }
 
 
-def show_summary(console: Console, progress: Progress, out: Path, *, interrupted: bool) -> None:
+def show_summary(
+    console: Console, progress: Progress, out: Path, *, interrupted: bool, unsaved: bool = False
+) -> None:
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
@@ -55,7 +57,14 @@ def show_summary(console: Console, progress: Progress, out: Path, *, interrupted
         table.add_row(name, count(number), Text(POLICIES[name].meaning, style="dim"))
     console.print(table)
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
-    if interrupted:
+    if unsaved:
+        console.print(
+            Text(
+                f"Stopped with no room left on the disk: the last pages are not stored and will be "
+                f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
+            )
+        )
+    elif interrupted:
         console.print(
             Text(f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}")
         )

@@ -339,7 +339,8 @@ impl Node {
         self.paused = paused;
     }
 
-    /// Commits everything that visits brought, and closes the files.
+    /// Commits everything that visits brought, and closes the files. With no room on the disk it
+    /// says so instead of waiting: what was not committed is visited again after a resume.
     pub fn close(mut self) -> Result<(), NodeError> {
         self.stop(true);
         while self.engine.in_flight() > 0 {
@@ -349,12 +350,9 @@ impl Node {
             }
         }
         self.tally.rest(self.clock.now());
-        while !self.open.is_empty() {
-            self.send_batch(true)?;
-            self.committer.wait(Duration::from_millis(100));
-            self.note_commits()?;
-        }
-        self.committer.close().map_err(NodeError::from)
+        let committed = self.commit_open();
+        self.committer.close()?;
+        committed
     }
 
     /// Swaps the settings that may change while running.
@@ -413,18 +411,45 @@ fn open_files(
     } else {
         FsyncPolicy::Never
     };
-    let warc_dir = made(dir.join("warc"))?;
-    let log_dir = made(dir.join("log"))?;
+    let warc_dir = made(dir, "warc")?;
+    let log_dir = made(dir, "log")?;
     let warc_at = position(WARC_POSITION)?;
-    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let log_at = position(LOG_POSITION)?;
+    // All files are judged before any is cut.
+    check_length(&warc_dir, warc_at.as_ref())?;
+    check_length(&log_dir, log_at.as_ref())?;
+    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let size = settings.store.warc_size;
     let log = LogWriter::resume(&log_dir, &settings.node_name, size, policy, log_at.as_ref())?;
     Ok((warc, log))
 }
 
-fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
-    std::fs::create_dir_all(&dir).map_err(|error| {
+/// Refuses files that have lost bytes which the state counts on.
+fn check_length(dir: &Path, position: Option<&Position>) -> Result<(), WarcError> {
+    let Some(position) = position else {
+        return Ok(());
+    };
+    let finished = dir.join(&position.name);
+    let open = dir.join(format!("{}.open", position.name));
+    let found = [finished.clone(), open]
+        .into_iter()
+        .find_map(|path| Some((std::fs::metadata(&path).ok()?.len(), path)));
+    match found {
+        None => Err(WarcError::Missing { path: finished }),
+        Some((length, path)) if length < position.offset => Err(WarcError::Short {
+            path,
+            length,
+            committed: position.offset,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Makes a directory in `parent` whose name survives a power cut.
+fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
+    let dir = parent.join(name);
+    let made = std::fs::create_dir_all(&dir).and_then(|()| std::fs::File::open(parent)?.sync_all());
+    made.map_err(|error| {
         NodeError::State(StateError::Store(format!(
             "cannot make {}: {error}",
             dir.display()

@@ -40,8 +40,7 @@ def micros(text: str) -> int:
 
 @dataclass(slots=True)
 class Visit:
-    """A line of the log with its times as numbers. `line.status is None and line.ip is None`: the
-    URL left the queue without a visit."""
+    """A line of the log with its times as numbers."""
 
     line: LogLine
     start: int
@@ -50,6 +49,7 @@ class Visit:
 
     @property
     def real(self) -> bool:
+        """False: the URL left the queue without a visit."""
         return self.line.status is not None or self.line.ip is not None
 
 

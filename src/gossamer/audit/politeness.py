@@ -7,6 +7,7 @@ next visit begins only after its last one was finished, so this is also the orde
 import email.utils
 from dataclasses import dataclass, field
 from datetime import UTC
+from typing import NamedTuple
 
 from gossamer._native import UrlRules
 from gossamer.audit.lines import Visit
@@ -43,6 +44,14 @@ class _Host(_Turns):
     retry_at: int = 0
     asked: str = ""
     ips: set[str] = field(default_factory=set)
+
+
+class _Due(NamedTuple):
+    """The gap that is due, in microseconds, to whom, and by which setting."""
+
+    gap: int
+    whose: str
+    source: str
 
 
 class Politeness:
@@ -98,7 +107,7 @@ class Politeness:
         asked = self.robots.crawl_delay(name)
         source = "politeness.delay" if setting >= asked else "Crawl-delay"
         gap = round(max(setting, asked) * 1e6)
-        self._turn(visit, visit.start, state, gap, f"host {name}", source)
+        self._turn(visit, visit.start, state, _Due(gap, f"host {name}", source))
         if state.asked_at <= visit.start < state.retry_at - TOLERANCE:
             text = (
                 f"{visit.line.url} began {_seconds(state.retry_at - visit.start)} too early: "
@@ -121,12 +130,11 @@ class Politeness:
         # The address is known only when the name is resolved, which is after the start of the
         # visit: of a host's first visit to an address, only its end proves anything.
         start = visit.end if first else visit.start
-        gap, source = self._address_gap, "politeness.address_delay"
-        self._turn(visit, start, turns, gap, f"address {ip}", source)
+        due = _Due(self._address_gap, f"address {ip}", "politeness.address_delay")
+        self._turn(visit, start, turns, due)
 
-    def _turn(
-        self, visit: Visit, start: int, turns: _Turns, gap: int, whose: str, source: str
-    ) -> None:
+    def _turn(self, visit: Visit, start: int, turns: _Turns, due: _Due) -> None:
+        gap, whose, source = due
         kind = whose.partition(" ")[0]
         if self._settings.per_host > 1:
             self._overlaps(visit, start, turns, whose)
@@ -214,5 +222,3 @@ def _retry_at(value: str, end: int) -> int | None:
 
 def _seconds(micros: int) -> str:
     return f"{micros / 1e6:.3f} s"
-
-

@@ -88,10 +88,11 @@ class Records:
         while offset is not None:
             reader = WarcReader(path, offset=offset, body_limit=BODY_LIMIT)
             try:
-                for record in reader:
-                    offset = record.offset + record.length
+                record = next(reader, None)
+                while record is not None:
+                    where = f"{name} at {offset}"
+                    offset += record.length
                     self._report.records += 1
-                    where = f"{name} at {record.offset}"
                     if record.kind in {"response", "revisit"}:
                         main = record.record_id
                         yield self._facts((number, record.offset), where, record)
@@ -99,15 +100,20 @@ class Records:
                         self._report.violation(
                             "record_foreign", where, f"a {record.kind} record beside no visit"
                         )
-                return
+                    record = next(reader, None)
+                offset = None
             except StateError as error:
-                after = _next_member(path, offset + 1)
-                if after is None and file.suffix == ".open":
-                    self._report.note(f"{name}: half a record at its end, {offset} bytes are whole")
-                    return
-                self._report.violation("warc_damaged", f"{name} at {offset}", str(error))
-                offset = after
-                main = ""
+                offset, main = self._pass(file, path, offset or 0, error), ""
+
+    def _pass(self, file: Path, path: Path, offset: int, error: StateError) -> int | None:
+        """Tells of damage; gives the next whole record, if there is one."""
+        name = str(file.relative_to(self._root))
+        after = _next_member(path, offset + 1)
+        if after is None and file.suffix == ".open":
+            self._report.note(f"{name}: half a record at its end, {offset} bytes are whole")
+        else:
+            self._report.violation("warc_damaged", f"{name} at {offset}", str(error))
+        return after
 
     def _facts(self, order: tuple[int, int], where: str, record: WarcRecord) -> Facts:
         body = record.body or b""

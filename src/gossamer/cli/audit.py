@@ -42,9 +42,7 @@ class _Bar:
     def __call__(self, at: Checkpoint) -> None:
         if self._progress is not None and self._task is not None:
             text = f"{count(at.lines)} lines"
-            self._progress.update(
-                self._task, total=at.total, completed=at.done, description=text
-            )
+            self._progress.update(self._task, total=at.total, completed=at.done, description=text)
 
 
 @contextlib.contextmanager

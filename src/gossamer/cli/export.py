@@ -18,7 +18,6 @@ from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.path.store import export_cdxj, log_files, warc_files
 from gossamer.path.store.fetch_log import LogDamagedError
 
-
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.
 _UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")

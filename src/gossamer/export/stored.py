@@ -14,15 +14,17 @@ PAGES = {"fetched", "truncated", "duplicate"}
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page's record and its line; `line is None`: its batch was not committed."""
+    """A page's record and its line."""
 
     page: Page
     line: LogLine
 
 
 def stored_pages(out: Path) -> Iterator[StoredPage]:
-    """The pages of the crawl in `out`, with bodies: no robots files, no sitemaps that robots files
-    name, no errors, no redirects; of what was not committed, nothing."""
+    """The committed pages of the crawl in `out`, with their bodies.
+
+    No robots files, no sitemaps that robots files name, no errors, no redirects.
+    """
     lines = read_log(out)
     held: dict[tuple[str, str], LogLine] = {}
     sitemaps: set[str] = set()

@@ -17,31 +17,31 @@ ROWS = 10_000
 def write_parquet(rows: Iterable[PageRow], target: Path) -> int:
     """Writes rows in groups; gives their number. Without pyarrow: a `UsageError` that says so."""
     try:
-        import pyarrow  # noqa: PLC0415 - an optional extra
-        import pyarrow.parquet  # noqa: PLC0415 - the same
+        import pyarrow as pa  # noqa: PLC0415 - an optional extra
+        import pyarrow.parquet as pq  # noqa: PLC0415 - the same
     except ImportError as error:
         raise UsageError(
             "--format parquet needs pyarrow, which is not installed: "
             "pip install 'gossamer[parquet]'"
         ) from error
-    schema = _schema(pyarrow)
+    schema = _schema(pa)
     count = 0
-    with pyarrow.parquet.ParquetWriter(target, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         waiting = iter(rows)
         while plain := [msgspec.to_builtins(row) for row in islice(waiting, ROWS)]:
-            writer.write_table(pyarrow.Table.from_pylist(plain, schema=schema))
+            writer.write_table(pa.Table.from_pylist(plain, schema=schema))
             count += len(plain)
     return count
 
 
-def _schema(pyarrow: Any) -> Any:
-    text, whole = pyarrow.string(), pyarrow.int64()
-    small = {"status": pyarrow.int16(), "depth": pyarrow.int32(), "outlinks": pyarrow.int32()}
+def _schema(pa: Any) -> Any:
+    text, whole = pa.string(), pa.int64()
+    small = {"status": pa.int16(), "depth": pa.int32(), "outlinks": pa.int32()}
     kinds = {
         **dict.fromkeys(("bytes", "warc_offset", "warc_length"), whole),
-        **dict.fromkeys(("noindex", "nofollow"), pyarrow.bool_()),
+        **dict.fromkeys(("noindex", "nofollow"), pa.bool_()),
         **small,
-        "ms": pyarrow.float64(),
+        "ms": pa.float64(),
     }
     names = [field.encode_name for field in msgspec.structs.fields(PageRow)]
-    return pyarrow.schema([(name, kinds.get(name, text)) for name in names])
+    return pa.schema([(name, kinds.get(name, text)) for name in names])

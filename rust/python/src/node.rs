@@ -2,7 +2,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use gossamer_core::node::{Node, NodeError, NodeSettings};
+use gossamer_core::canonical::canonical;
+use gossamer_core::node::{self, Node, NodeError, NodeSettings};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -101,6 +102,42 @@ impl PyNode {
     }
 }
 
+/// What is known of a URL in a crawl that is not running; the crawl is not changed.
+#[pyfunction]
+fn why(py: Python<'_>, directory: PathBuf, settings: &str, url: &str) -> PyResult<String> {
+    let settings = NodeSettings::read(settings).map_err(raised)?;
+    py.detach(|| node::why(&directory, &settings, url))
+        .map(|value| value.to_string())
+        .map_err(raised)
+}
+
+/// For each URL the rule of the scope that keeps it out, or nothing. Not canonical is out too.
+#[pyfunction]
+fn scope_verdicts(
+    py: Python<'_>,
+    settings: &str,
+    seeds: Vec<String>,
+    urls: Vec<String>,
+) -> PyResult<Vec<Option<String>>> {
+    let settings = NodeSettings::read(settings).map_err(raised)?;
+    let rules = settings.rules();
+    let mut policies = settings.policies(&[]).map_err(raised)?;
+    py.detach(|| {
+        for seed in &seeds {
+            if let Ok(seed) = canonical(seed, None, &rules) {
+                policies.scope.add_seed(&seed);
+            }
+        }
+        let verdict = |url: &String| match canonical(url, None, &rules) {
+            Ok(url) => Some(policies.scope.check(&url).err()?.as_str().to_owned()),
+            Err(refusal) => Some(refusal.to_string()),
+        };
+        Ok(urls.iter().map(verdict).collect())
+    })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(why, module)?)?;
+    module.add_function(wrap_pyfunction!(scope_verdicts, module)?)?;
     module.add_class::<PyNode>()
 }

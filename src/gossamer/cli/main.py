@@ -7,7 +7,10 @@ import typer
 
 import gossamer
 from gossamer.cli import simweb
+from gossamer.cli.audit import audit
 from gossamer.cli.crawl import crawl
+from gossamer.cli.export import export
+from gossamer.cli.why import why
 from gossamer.errors import GossamerError, UsageError
 
 app = typer.Typer(
@@ -18,6 +21,9 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(crawl)
+app.command()(audit)
+app.command()(export)
+app.command()(why)
 app.add_typer(simweb.app, name="simweb")
 
 

@@ -42,6 +42,7 @@ use batch::Batch;
 use committer::Committer;
 pub use progress::{Activity, Progress};
 pub use settings::NodeSettings;
+pub use why::why;
 
 /// What we do wrong, or what our own machine does to us.
 #[derive(Debug)]

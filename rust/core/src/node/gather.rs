@@ -344,10 +344,12 @@ impl Node {
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
         let now = self.clock.now();
+        let year = trap::year_of(now);
         let mut queued = Vec::new();
         let mut trapped = Vec::new();
         for (found, _) in found.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
-            if !found.seed && trap::suspected(&found.url) {
+            let (budget, reads) = (self.settings.frontier.trap_budget, &*self.state);
+            if !found.seed && self.traps.suspects(&found.url, budget, year, reads)? {
                 trapped.push(found);
             } else {
                 queued.push(found);

@@ -94,6 +94,7 @@ pub struct Node {
     leases: HashMap<u64, Leased>,
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
+    traps: trap::Traps,
     tally: progress::Tally,
     paused: bool,
     stopping: bool,
@@ -178,6 +179,7 @@ impl Node {
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
+            traps: trap::Traps::default(),
             tally,
             paused: false,
             stopping: false,
@@ -319,6 +321,7 @@ impl Node {
         let mut batch = std::mem::take(&mut self.open);
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
+        self.traps.seal(&mut batch.writes);
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);

@@ -7,6 +7,7 @@ import typer
 
 import gossamer
 from gossamer.cli import simweb
+from gossamer.cli.aliases import aliases
 from gossamer.cli.crawl import crawl
 from gossamer.errors import GossamerError, UsageError
 
@@ -18,6 +19,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(crawl)
+app.command()(aliases)
 app.add_typer(simweb.app, name="simweb")
 
 

@@ -11,6 +11,7 @@
 //! One thread owns the node and calls [`Node::step`]; visits run on the engine's threads and the
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
+mod alias;
 mod batch;
 mod committer;
 mod gather;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
@@ -94,6 +96,9 @@ pub struct Node {
     leases: HashMap<u64, Leased>,
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
+    aliases: Aliases,
+    /// What became of pages whose batch is not applied yet, by URL key.
+    fresh_rows: HashMap<[u8; 16], (u64, alias::Brief)>,
     tally: progress::Tally,
     paused: bool,
     stopping: bool,
@@ -150,6 +155,7 @@ impl Node {
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
+        let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let parts = Parts {
             gate: Arc::new(IpGate {
@@ -178,6 +184,8 @@ impl Node {
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
+            aliases,
+            fresh_rows: HashMap::new(),
             tally,
             paused: false,
             stopping: false,
@@ -235,6 +243,8 @@ impl Node {
                 .applied(commit.seen_batch, self.settings.store.durable);
             self.fresh_content
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.fresh_rows
+                .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
         }
         Ok(())
@@ -262,7 +272,7 @@ impl Node {
             &mut refusals,
         )?;
         for refusal in refusals {
-            self.note_refusal(&refusal, now);
+            self.take_refusal(&refusal, now)?;
         }
         let mut tasks = Vec::with_capacity(visits.len());
         for visit in visits {
@@ -289,6 +299,7 @@ impl Node {
             depth: visit.depth,
             tries: visit.tries,
             from: visit.from.clone(),
+            sitemap: visit.purpose == Turn::Sitemap,
             outcome: report.outcome,
         };
         self.note_refusal(&refusal, now);
@@ -360,6 +371,7 @@ impl Node {
         let policies = settings.policies(&roots)?;
         self.frontier.set_settings(settings.frontier()?);
         self.engine.set_policies(policies);
+        self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
     }

@@ -50,7 +50,7 @@ impl Node {
     }
 
     /// Sends the open batch and waits until it is safe.
-    fn commit_open(&mut self) -> Result<(), NodeError> {
+    pub(super) fn commit_open(&mut self) -> Result<(), NodeError> {
         while !self.open.is_empty() || !self.committer.is_idle() {
             self.send_batch(true)?;
             self.committer.wait(std::time::Duration::from_millis(100));

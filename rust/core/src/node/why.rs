@@ -42,6 +42,7 @@ impl Node {
                 "warc_offset": row.offset,
                 "warc_length": row.length,
             })),
+            "alias": self.alias_view(&url)?,
             "host_state": host.map(|view| format!("{view:?}")),
         }))
     }

@@ -90,6 +90,14 @@ impl PyNode {
         self.with(py, |node| node.why(url).map(|value| value.to_string()))
     }
 
+    fn aliases(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |node| node.aliases().map(|value| value.to_string()))
+    }
+
+    fn undo_alias(&self, py: Python<'_>, host: &str) -> PyResult<bool> {
+        self.with(py, |node| node.undo_alias(host))
+    }
+
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let node = self

@@ -34,6 +34,7 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "urls_seen": progress.urls_seen,
         "urls_queued": progress.urls_queued,
         "outcomes": progress.outcomes,
+        "aliases": progress.hosts_aliases,
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": progress.activity.value,
@@ -56,6 +57,13 @@ def show_summary(
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
         table.add_row(name, count(number), Text(POLICIES[name].meaning, style="dim"))
     console.print(table)
+    if progress.hosts_aliases:
+        console.print(
+            Text(
+                f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
+                f"see them, or undo one, with: gossamer aliases {out}"
+            )
+        )
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
     if unsaved:
         console.print(

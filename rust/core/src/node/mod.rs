@@ -11,6 +11,7 @@
 //! One thread owns the node and calls [`Node::step`]; visits run on the engine's threads and the
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
+mod alias;
 mod batch;
 mod committer;
 mod gather;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
@@ -96,6 +98,9 @@ pub struct Node {
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
     traps: trap::Traps,
+    aliases: Aliases,
+    /// What became of pages whose batch is not applied yet, by URL key.
+    fresh_rows: HashMap<[u8; 16], (u64, alias::Brief)>,
     tally: progress::Tally,
     paused: bool,
     stopping: bool,
@@ -152,6 +157,7 @@ impl Node {
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
+        let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let parts = Parts {
             gate: Arc::new(IpGate {
@@ -181,6 +187,8 @@ impl Node {
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
             traps: trap::Traps::default(),
+            aliases,
+            fresh_rows: HashMap::new(),
             tally,
             paused: false,
             stopping: false,
@@ -238,6 +246,8 @@ impl Node {
                 .applied(commit.seen_batch, self.settings.store.durable);
             self.fresh_content
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.fresh_rows
+                .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
         }
         Ok(())
@@ -265,7 +275,7 @@ impl Node {
             &mut refusals,
         )?;
         for refusal in refusals {
-            self.note_refusal(&refusal, now);
+            self.take_refusal(&refusal, now)?;
         }
         let mut tasks = Vec::with_capacity(visits.len());
         for visit in visits {
@@ -292,6 +302,7 @@ impl Node {
             depth: visit.depth,
             tries: visit.tries,
             from: visit.from.clone(),
+            sitemap: visit.purpose == Turn::Sitemap,
             outcome: report.outcome,
         };
         self.note_refusal(&refusal, now);
@@ -362,6 +373,7 @@ impl Node {
         let policies = settings.policies(&roots)?;
         self.frontier.set_settings(settings.frontier()?);
         self.engine.set_policies(policies);
+        self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
     }

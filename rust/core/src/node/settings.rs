@@ -40,6 +40,8 @@ pub struct NodeSettings {
     pub parse: Parse,
     pub store: Store,
     pub frontier: Politeness,
+    #[serde(default)]
+    pub alias: crate::alias::Settings,
 }
 
 fn standalone() -> String {

@@ -214,6 +214,7 @@ impl PyEngine {
                             last_modified: None,
                             keep_body,
                             not_before: 0,
+                            last_try: true,
                         });
                         None
                     }

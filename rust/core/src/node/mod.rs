@@ -33,6 +33,7 @@ use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
+use crate::outcome::Outcome;
 use crate::robots::Robots;
 use crate::seen::{self, Seen};
 use crate::state::disk::DiskState;
@@ -281,7 +282,10 @@ impl Node {
         for visit in visits {
             match Url::from_canonical(visit.url.clone(), self.rules.grouping) {
                 Ok(url) => {
-                    tasks.push(task(visit.lease, url, visit.purpose));
+                    let mut task = task(visit.lease, url, visit.purpose);
+                    let policy = self.frontier.settings().policy(Outcome::Disconnected);
+                    task.last_try = visit.tries.saturating_add(1) >= policy.tries;
+                    tasks.push(task);
                     self.leases.insert(visit.lease, Leased { visit, hops: 0 });
                 }
                 Err(_) => self.refuse_damaged(&visit, now),
@@ -293,7 +297,7 @@ impl Node {
 
     /// A URL that our own store no longer spells as a URL: finished, counted, never silent.
     fn refuse_damaged(&mut self, visit: &Visit, now: u64) {
-        let report = crate::frontier::Report::new(crate::outcome::Outcome::UrlRefused, now, now);
+        let report = crate::frontier::Report::new(Outcome::UrlRefused, now, now);
         self.frontier
             .finish(now, visit.lease, &report, &mut self.open.writes);
         let refusal = Refusal {
@@ -405,6 +409,7 @@ fn task(lease: u64, url: Url, turn: Turn) -> Task {
         last_modified: None,
         keep_body: false,
         not_before: 0,
+        last_try: false,
     }
 }
 

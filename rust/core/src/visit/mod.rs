@@ -39,6 +39,8 @@ pub struct Task {
     pub keep_body: bool,
     /// Do not begin before this time; 0: at once.
     pub not_before: u64,
+    /// No further try follows: what came of a broken page is better than nothing.
+    pub last_try: bool,
 }
 
 /// What parsing told of a page, small enough to keep until the batch is committed.

@@ -5,6 +5,7 @@
 //! seed → canonical → seen → frontier → fetch → parse → store → links → exchange
 //! ```
 
+pub mod alias;
 pub mod canonical;
 pub mod clock;
 pub mod fetch;

@@ -2,21 +2,23 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::state::state_error;
 use gossamer_core::canonical::canonical;
 use gossamer_core::node::{self, Node, NodeError, NodeSettings};
-use gossamer_core::state::StateError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Wrong settings and states are ValueError; what the machine does to us is OSError.
-fn raised(error: &NodeError) -> PyErr {
-    let text = error.to_string();
+use crate::state;
+
+/// Wrong settings are ValueError; the store's errors keep their names, a full disk is one of them;
+/// what else the machine does to us is OSError.
+fn raised(error: NodeError) -> PyErr {
     match error {
-        NodeError::Settings(_) | NodeError::State(StateError::Format(_)) => {
-            PyValueError::new_err(text)
+        NodeError::Settings(text) => PyValueError::new_err(text),
+        NodeError::State(error) => state::state_error(error),
+        NodeError::Files(error) if error.is_disk_full() => {
+            state::StateFullError::new_err(error.to_string())
         }
-        _ => PyOSError::new_err(text),
+        NodeError::Files(error) => PyOSError::new_err(error.to_string()),
     }
 }
 
@@ -36,7 +38,7 @@ impl PyNode {
             let node = inner
                 .as_mut()
                 .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
-            action(node).map_err(|error| raised(&error))
+            action(node).map_err(raised)
         })
     }
 }
@@ -45,10 +47,10 @@ impl PyNode {
 impl PyNode {
     #[new]
     fn new(py: Python<'_>, directory: PathBuf, settings: &str) -> PyResult<PyNode> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         let node = py
             .detach(|| Node::open(&directory, settings))
-            .map_err(|error| raised(&error))?;
+            .map_err(raised)?;
         Ok(PyNode {
             inner: Mutex::new(Some(node)),
         })
@@ -80,12 +82,20 @@ impl PyNode {
     }
 
     fn set_settings(&self, py: Python<'_>, settings: &str) -> PyResult<()> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         self.with(py, |node| node.set_settings(settings))
     }
 
     fn why(&self, py: Python<'_>, url: &str) -> PyResult<String> {
         self.with(py, |node| node.why(url).map(|value| value.to_string()))
+    }
+
+    fn aliases(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |node| node.aliases().map(|value| value.to_string()))
+    }
+
+    fn undo_alias(&self, py: Python<'_>, host: &str) -> PyResult<bool> {
+        self.with(py, |node| node.undo_alias(host))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -95,8 +105,7 @@ impl PyNode {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            node.map_or(Ok(()), Node::close)
-                .map_err(|error| raised(&error))
+            node.map_or(Ok(()), Node::close).map_err(raised)
         })
     }
 }
@@ -104,13 +113,10 @@ impl PyNode {
 /// What is known of a URL in a crawl that is not running; the crawl is not changed.
 #[pyfunction]
 fn why(py: Python<'_>, directory: PathBuf, settings: &str, url: &str) -> PyResult<String> {
-    let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+    let settings = NodeSettings::read(settings).map_err(raised)?;
     py.detach(|| node::why(&directory, &settings, url))
         .map(|value| value.to_string())
-        .map_err(|error| match error {
-            NodeError::State(error) => state_error(error),
-            error => raised(&error),
-        })
+        .map_err(raised)
 }
 
 /// For each URL the rule of the scope that keeps it out, or nothing. Not canonical is out too.
@@ -121,9 +127,9 @@ fn scope_verdicts(
     seeds: Vec<String>,
     urls: Vec<String>,
 ) -> PyResult<Vec<Option<String>>> {
-    let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+    let settings = NodeSettings::read(settings).map_err(raised)?;
     let rules = settings.rules();
-    let mut policies = settings.policies(&[]).map_err(|error| raised(&error))?;
+    let mut policies = settings.policies(&[]).map_err(raised)?;
     py.detach(|| {
         for seed in &seeds {
             if let Ok(seed) = canonical(seed, None, &rules) {

@@ -8,6 +8,7 @@ import typer
 import gossamer
 from gossamer.cli import simweb
 from gossamer.cli.audit import audit
+from gossamer.cli.aliases import aliases
 from gossamer.cli.crawl import crawl
 from gossamer.cli.export import export
 from gossamer.cli.why import why
@@ -24,6 +25,7 @@ app.command()(crawl)
 app.command()(audit)
 app.command()(export)
 app.command()(why)
+app.command()(aliases)
 app.add_typer(simweb.app, name="simweb")
 
 

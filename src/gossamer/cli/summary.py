@@ -34,6 +34,7 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "urls_seen": progress.urls_seen,
         "urls_queued": progress.urls_queued,
         "outcomes": progress.outcomes,
+        "aliases": progress.hosts_aliases,
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": progress.activity.value,
@@ -41,7 +42,9 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
     }
 
 
-def show_summary(console: Console, progress: Progress, out: Path, *, interrupted: bool) -> None:
+def show_summary(
+    console: Console, progress: Progress, out: Path, *, interrupted: bool, unsaved: bool = False
+) -> None:
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
@@ -54,8 +57,22 @@ def show_summary(console: Console, progress: Progress, out: Path, *, interrupted
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
         table.add_row(name, count(number), Text(POLICIES[name].meaning, style="dim"))
     console.print(table)
+    if progress.hosts_aliases:
+        console.print(
+            Text(
+                f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
+                f"see them, or undo one, with: gossamer aliases {out}"
+            )
+        )
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
-    if interrupted:
+    if unsaved:
+        console.print(
+            Text(
+                f"Stopped with no room left on the disk: the last pages are not stored and will be "
+                f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
+            )
+        )
+    elif interrupted:
         console.print(
             Text(f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}")
         )

@@ -35,3 +35,4 @@ class Progress(msgspec.Struct, frozen=True):
     seconds: float
     next_due: float | None = None
     note: str = ""
+    hosts_aliases: int = 0

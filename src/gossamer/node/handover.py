@@ -43,6 +43,13 @@ def native_settings(settings: CrawlSettings) -> str:
             "batch_wait": micros(settings.store.batch_wait),
         },
         "frontier": _frontier(settings),
+        "alias": {
+            "enabled": settings.alias.enabled,
+            "after": settings.alias.after,
+            "after_shared": settings.alias.after_shared,
+            "differences": settings.alias.differences,
+            "least_bytes": settings.alias.least_bytes,
+        },
     }
     return msgspec.json.encode(values).decode()
 
@@ -106,6 +113,7 @@ def _frontier(settings: CrawlSettings) -> dict[str, object]:
         "pages_per_host": limits.pages_per_host,
         "pages": limits.pages,
         "bytes": limits.bytes,
+        "trap_budget": limits.trap_budget,
         "policies": {
             outcome: _policy(policy, polite.retry_wait) for outcome, policy in POLICIES.items()
         },

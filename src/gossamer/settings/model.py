@@ -172,6 +172,20 @@ class StoreSettings(Stage):
     batch_wait: Duration = live("50ms", "longest wait for a batch to fill")
 
 
+class AliasSettings(Stage):
+    enabled: bool = live(
+        default=True, meaning="find hosts that are one site under many names, and visit one of them"
+    )
+    after: int = live(16, "paths with the same page that make two hosts one site", ge=1, le=256)
+    after_shared: int = live(
+        8, "the same for hosts that were met at one address", ge=1, le=256
+    )
+    differences: float = live(
+        0.05, "share of the compared paths that may have different pages", ge=0, le=0.5
+    )
+    least_bytes: Size = live("256B", "pages with fewer bytes are not compared")
+
+
 class LimitSettings(Stage):
     pages: int | None = live(None, "pages of the whole crawl", ge=1)
     bytes: Size | None = live(None, "bytes received in the whole crawl")
@@ -181,6 +195,12 @@ class LimitSettings(Stage):
         None, "the same for URLs with a query; absent: as `depth`", ge=0
     )
     pages_per_host: int | None = live(None, "pages of one host", ge=1)
+    trap_budget: int = live(
+        1000,
+        "URLs of one host with a long or growing path, a crowded query or a far date, each; "
+        "more are taken for a trap",
+        ge=0,
+    )
 
 
 class CrawlSettings(Stage):
@@ -198,4 +218,5 @@ class CrawlSettings(Stage):
     dns: DnsSettings = DnsSettings()
     parse: ParseSettings = ParseSettings()
     store: StoreSettings = StoreSettings()
+    alias: AliasSettings = AliasSettings()
     limits: LimitSettings = LimitSettings()

@@ -5,6 +5,26 @@ use super::{Frontier, Micros, Refusal, damaged};
 use crate::state::{Reads, StateError, Writes};
 
 impl Frontier {
+    /// A host that was given up gets turns again, with what is still queued. False: it is not known.
+    pub fn take_back(
+        &mut self,
+        key: u64,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let time = self.tick(now);
+        let Some(slot) = self.find_host(key, None, reads)? else {
+            return Ok(false);
+        };
+        if let Some(host) = self.host_mut(slot) {
+            host.record.given_up = None;
+            host.record.next_due = host.record.next_due.min(time);
+        }
+        self.changed(slot);
+        self.schedule(slot);
+        Ok(true)
+    }
+
     fn unlist_ending(&mut self) {
         if let Some(slot) = self.ending.pop_front()
             && let Some(host) = self.host_mut(slot)

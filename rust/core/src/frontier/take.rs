@@ -400,6 +400,7 @@ impl Frontier {
             depth: queued.depth,
             tries: queued.tries,
             from: queued.from.into(),
+            sitemap: queued.purpose() == Purpose::Sitemap,
             outcome,
         })
     }

@@ -89,6 +89,7 @@ pub struct Refusal {
     pub depth: u16,
     pub tries: u8,
     pub from: Box<[u8]>,
+    pub sitemap: bool,
     pub outcome: Outcome,
 }
 

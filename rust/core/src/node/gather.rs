@@ -1,5 +1,6 @@
 //! Taking in what visits brought: outcome, page, links, log line, all into the open batch.
 
+use super::alias::Brief;
 use super::batch::Placed;
 use super::rows::{self, IndexRow};
 use super::{Leased, Node, NodeError, trap};
@@ -64,6 +65,7 @@ impl Node {
         self.tally.count(visited.outcome);
         self.open.pages += 1;
         let member = self.append_records(&mut visited);
+        self.weigh(&visited, now)?;
         if visited.task.purpose == Purpose::Page {
             self.index(&visited, &leased, member);
         }
@@ -163,11 +165,16 @@ impl Node {
             last_modified: visited.last_modified.clone().unwrap_or_default(),
             ..IndexRow::default()
         };
-        self.open.rows.push(Placed {
-            key: visited.task.url.key(),
-            row,
-            member,
-        });
+        let key = visited.task.url.key();
+        if self.aliases.listens() {
+            let brief = Brief {
+                outcome: visited.outcome,
+                simhash: row.simhash,
+            };
+            self.fresh_rows
+                .insert(key, (self.committer.next_number(), brief));
+        }
+        self.open.rows.push(Placed { key, row, member });
     }
 
     fn write_log(&mut self, visited: &Visited, leased: &Leased) {
@@ -344,17 +351,26 @@ impl Node {
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
         let now = self.clock.now();
+        let year = trap::year_of(now);
         let mut queued = Vec::new();
         let mut trapped = Vec::new();
+        let mut aliased = Vec::new();
         for (found, _) in found.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
-            if !found.seed && trap::suspected(&found.url) {
+            let (budget, reads) = (self.settings.frontier.trap_budget, &*self.state);
+            if self.is_alias(&found.url) {
+                aliased.push(found);
+            } else if !found.seed && self.traps.suspects(&found.url, from, budget, year, reads)? {
                 trapped.push(found);
             } else {
                 queued.push(found);
             }
         }
-        self.tally.seen((queued.len() + trapped.len()) as u64);
-        let items: Vec<Fresh<'_>> = queued.iter().map(|found| item(found, from)).collect();
+        self.tally
+            .seen((queued.len() + trapped.len() + aliased.len()) as u64);
+        let items: Vec<Fresh<'_>> = queued
+            .iter()
+            .map(|found| item(found, from.as_bytes()))
+            .collect();
         let mut admissions = Vec::with_capacity(items.len());
         self.frontier.add(
             now,
@@ -382,16 +398,22 @@ impl Node {
                 depth: found.depth,
                 tries: 0,
                 from: from.as_bytes().into(),
+                sitemap: found.sitemap,
                 outcome,
             };
             self.note_refusal(&refusal, now);
         }
         self.open.begin(now);
-        Ok(())
+        let mut twins = Vec::with_capacity(aliased.len());
+        for found in aliased {
+            twins.extend(self.leave_out(found, from.as_bytes(), now));
+        }
+        // What an alias stands for is no alias, so this ends after one round.
+        self.admit(twins, from)
     }
 }
 
-fn item<'a>(found: &'a Found, from: &'a str) -> Fresh<'a> {
+pub(super) fn item<'a>(found: &'a Found, from: &'a [u8]) -> Fresh<'a> {
     Fresh {
         url: found.url.as_str(),
         host: found.url.host(),
@@ -401,7 +423,7 @@ fn item<'a>(found: &'a Found, from: &'a str) -> Fresh<'a> {
         seed: found.seed,
         sitemap: found.sitemap,
         depth: found.depth,
-        from: from.as_bytes(),
+        from,
         // Breadth first: what is near the seeds comes first.
         band: u8::try_from(found.depth)
             .unwrap_or(u8::MAX)
@@ -411,7 +433,7 @@ fn item<'a>(found: &'a Found, from: &'a str) -> Fresh<'a> {
 }
 
 /// Sitemaps are files, so the suffixes that pages must not have do not bind them.
-fn in_site(scope: &Scope, url: &Url) -> bool {
+pub(super) fn in_site(scope: &Scope, url: &Url) -> bool {
     use crate::links::scope::OutOfScope;
     matches!(
         scope.check(url),

@@ -11,6 +11,7 @@
 //! One thread owns the node and calls [`Node::step`]; visits run on the engine's threads and the
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
+mod alias;
 mod batch;
 mod committer;
 mod gather;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
@@ -95,6 +97,10 @@ pub struct Node {
     leases: HashMap<u64, Leased>,
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
+    traps: trap::Traps,
+    aliases: Aliases,
+    /// What became of pages whose batch is not applied yet, by URL key.
+    fresh_rows: HashMap<[u8; 16], (u64, alias::Brief)>,
     tally: progress::Tally,
     paused: bool,
     stopping: bool,
@@ -151,6 +157,7 @@ impl Node {
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
+        let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let parts = Parts {
             gate: Arc::new(IpGate {
@@ -179,6 +186,9 @@ impl Node {
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
+            traps: trap::Traps::default(),
+            aliases,
+            fresh_rows: HashMap::new(),
             tally,
             paused: false,
             stopping: false,
@@ -236,6 +246,8 @@ impl Node {
                 .applied(commit.seen_batch, self.settings.store.durable);
             self.fresh_content
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.fresh_rows
+                .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
         }
         Ok(())
@@ -263,7 +275,7 @@ impl Node {
             &mut refusals,
         )?;
         for refusal in refusals {
-            self.note_refusal(&refusal, now);
+            self.take_refusal(&refusal, now)?;
         }
         let mut tasks = Vec::with_capacity(visits.len());
         for visit in visits {
@@ -290,6 +302,7 @@ impl Node {
             depth: visit.depth,
             tries: visit.tries,
             from: visit.from.clone(),
+            sitemap: visit.purpose == Turn::Sitemap,
             outcome: report.outcome,
         };
         self.note_refusal(&refusal, now);
@@ -320,6 +333,7 @@ impl Node {
         let mut batch = std::mem::take(&mut self.open);
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
+        self.traps.seal(&mut batch.writes);
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);
@@ -337,7 +351,8 @@ impl Node {
         self.paused = paused;
     }
 
-    /// Commits everything that visits brought, and closes the files.
+    /// Commits everything that visits brought, and closes the files. With no room on the disk it
+    /// says so instead of waiting: what was not committed is visited again after a resume.
     pub fn close(mut self) -> Result<(), NodeError> {
         self.stop(true);
         while self.engine.in_flight() > 0 {
@@ -347,12 +362,9 @@ impl Node {
             }
         }
         self.tally.rest(self.clock.now());
-        while !self.open.is_empty() {
-            self.send_batch(true)?;
-            self.committer.wait(Duration::from_millis(100));
-            self.note_commits()?;
-        }
-        self.committer.close().map_err(NodeError::from)
+        let committed = self.commit_open();
+        self.committer.close()?;
+        committed
     }
 
     /// Swaps the settings that may change while running.
@@ -361,6 +373,7 @@ impl Node {
         let policies = settings.policies(&roots)?;
         self.frontier.set_settings(settings.frontier()?);
         self.engine.set_policies(policies);
+        self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
     }
@@ -411,18 +424,45 @@ fn open_files(
     } else {
         FsyncPolicy::Never
     };
-    let warc_dir = made(dir.join("warc"))?;
-    let log_dir = made(dir.join("log"))?;
+    let warc_dir = made(dir, "warc")?;
+    let log_dir = made(dir, "log")?;
     let warc_at = position(WARC_POSITION)?;
-    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let log_at = position(LOG_POSITION)?;
+    // All files are judged before any is cut.
+    check_length(&warc_dir, warc_at.as_ref())?;
+    check_length(&log_dir, log_at.as_ref())?;
+    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let size = settings.store.warc_size;
     let log = LogWriter::resume(&log_dir, &settings.node_name, size, policy, log_at.as_ref())?;
     Ok((warc, log))
 }
 
-fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
-    std::fs::create_dir_all(&dir).map_err(|error| {
+/// Refuses files that have lost bytes which the state counts on.
+fn check_length(dir: &Path, position: Option<&Position>) -> Result<(), WarcError> {
+    let Some(position) = position else {
+        return Ok(());
+    };
+    let finished = dir.join(&position.name);
+    let open = dir.join(format!("{}.open", position.name));
+    let found = [finished.clone(), open]
+        .into_iter()
+        .find_map(|path| Some((std::fs::metadata(&path).ok()?.len(), path)));
+    match found {
+        None => Err(WarcError::Missing { path: finished }),
+        Some((length, path)) if length < position.offset => Err(WarcError::Short {
+            path,
+            length,
+            committed: position.offset,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Makes a directory in `parent` whose name survives a power cut.
+fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
+    let dir = parent.join(name);
+    let made = std::fs::create_dir_all(&dir).and_then(|()| std::fs::File::open(parent)?.sync_all());
+    made.map_err(|error| {
         NodeError::State(StateError::Store(format!(
             "cannot make {}: {error}",
             dir.display()

@@ -98,6 +98,7 @@ impl View<'_> {
             "seen": seen,
             "out_of_scope": self.scope.check(&url).err().map(|rule| rule.as_str()),
             "robots": self.robots_verdict(&url)?,
+            "alias": super::alias::alias_view(&url, self.reads)?,
             "queued": queued(&look),
             "last_visit": row.as_ref().map(visit),
             "host_state": host(url.host_key())?.as_ref().map(host_state),

@@ -7,6 +7,9 @@
 mod engine;
 mod process;
 mod settings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;
 
 use std::net::IpAddr;
 use std::sync::Arc;

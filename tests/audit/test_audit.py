@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.crawls import Crawl, gossamer
 from warcio.archiveiterator import ArchiveIterator
 
-from audit.crawls import Crawl, gossamer
 from gossamer.audit import KINDS, Report, audit_crawl
 
 Line = dict[str, Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.audit.crawls import Crawl, gossamer
 from warcio.archiveiterator import ArchiveIterator
 
-from audit.crawls import Crawl, gossamer
 from gossamer._native import WarcWriter
 from gossamer.errors import UsageError
 from gossamer.export import write_parquet

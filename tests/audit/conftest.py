@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-
-from audit.crawls import Crawl, crawl
+from tests.audit.crawls import Crawl, crawl
 
 
 @pytest.fixture(scope="session")

@@ -56,7 +56,8 @@ def crawl(out: Path, arguments: tuple[str, ...] = (), **options: Any) -> Crawl:
     with serve(Options(**defaults | options)) as web:
         done = gossamer(
             "crawl", web.url, "--scope", "any", "--delay", "50ms", "--allow-private",
-            "--out", out, "--set", "politeness.retry_wait=1s", *arguments,
+            "--out", out, "--set", "politeness.retry_wait=1s",
+            "--set", "politeness.robots_patience=3s", *arguments,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return Crawl(out, web.options)

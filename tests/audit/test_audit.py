@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.crawls import Crawl, gossamer
 from warcio.archiveiterator import ArchiveIterator
 
-from audit.crawls import Crawl, gossamer
 from gossamer.audit import KINDS, Report, audit_crawl
 
 Line = dict[str, Any]
@@ -39,7 +39,7 @@ def offsets(crawl: Crawl) -> list[tuple[str, str, int, int]]:
     with crawl.warc().open("rb") as file:
         records = ArchiveIterator(file)
         for record in records:
-            record.content_stream().read()
+            record.raw_stream.read()
             url = record.rec_headers.get_header("WARC-Target-URI") or ""
             length = records.get_record_length()
             found.append((record.rec_type, url, records.get_record_offset(), length))
@@ -281,7 +281,7 @@ def test_wrong_settings_are_named_and_the_rest_is_still_checked(planted: Crawl) 
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ('delay = "50ms"', 'delay = "80ms"', "early_host"),
+        ('delay = "50ms"', 'delay = "80ms"\naddress_delay = "50ms"', "early_host"),
         ('delay = "50ms"', 'delay = "50ms"\naddress_delay = "90ms"', "early_address"),
         ('kind = "any"', 'kind = "host"', "out_of_scope"),
         ("block = []", 'block = ["127.1.1.2"]', "out_of_scope"),

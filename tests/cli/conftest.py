@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-
-from audit.crawls import Crawl, crawl
+from tests.audit.crawls import Crawl, crawl
 
 
 @pytest.fixture(scope="session")
@@ -11,9 +10,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     return crawl(
         tmp_path_factory.mktemp("exported") / "crawl",
         ("--delay", "0s"),
-        hosts=5,
+        hosts=8,
         pages=150,
-        robots=0.5,
+        robots=1.0,
         crawl_delay=0.01,
         sitemaps=0.5,
         duplicates=0.1,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.audit.crawls import Crawl, gossamer
 from warcio.archiveiterator import ArchiveIterator
 
-from audit.crawls import Crawl, gossamer
 from gossamer._native import WarcWriter
 from gossamer.errors import UsageError
 from gossamer.export import write_parquet
@@ -27,7 +27,7 @@ def record_at(crawl: Crawl, file: str, offset: int) -> tuple[Any, bytes]:
     with (crawl.out / "warc" / file).open("rb") as warc:
         warc.seek(offset)
         record = next(iter(ArchiveIterator(warc)))
-        return record, record.content_stream().read()
+        return record, record.raw_stream.read()
 
 
 def test_pages_are_those_of_the_truth(exported: Crawl, tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_pages_are_those_of_the_truth(exported: Crawl, tmp_path: Path) -> None:
     }
     # Pages without links to them are found by sitemaps only; they are pages all the same.
     assert set(known) <= set(rows)
-    parsed = 0
+    parsed = titled = 0
     for url, truth in known.items():
         row = rows[url]
         assert row["status"] == 200
@@ -49,10 +49,13 @@ def test_pages_are_those_of_the_truth(exported: Crawl, tmp_path: Path) -> None:
             continue
         parsed += 1
         assert row["outlinks"] == len(truth.links), url
-        if truth.charset_header is None and truth.charset_meta is None:
-            continue
-        assert row["title"].startswith(truth.title), url
+        # Some pages declare a charset that is not theirs: their titles cannot be had.
+        if (truth.charset_header or truth.charset_meta) == truth.charset:
+            titled += 1
+            assert truth.title
+            assert row["title"].startswith(truth.title), url
     assert parsed > 100
+    assert titled > 50
 
 
 def test_places_are_right(exported: Crawl, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from audit.crawls import Crawl, gossamer
+from tests.audit.crawls import Crawl, gossamer
+
 from gossamer.simweb import Options, serve
 
 

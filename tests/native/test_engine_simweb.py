@@ -1,0 +1,169 @@
+"""Thousands of pages of the simulated web with every misbehaviour on: results equal the truth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.native.engine_seam import check_warc, settings
+from warcio.archiveiterator import ArchiveIterator
+
+from gossamer._native import Visited
+from gossamer.node.visits import Visits
+from gossamer.simweb import ALL_BEHAVIOURS, Options, SimWeb, serve, truth
+from gossamer.simweb.truth import Row
+
+OPTIONS = Options(
+    seed=11,
+    hosts=60,
+    pages=4_000,
+    port=0,
+    # A page must not change between the visit and the truth.
+    **ALL_BEHAVIOURS | {"change_rate": 0.0, "traps": 0.3},
+)
+PAGE = {"ok", "duplicate", "near_duplicate", "trap"}
+FIRST = {
+    "error": "server_failed",
+    "error_once": "server_failed",
+    "throttled_once": "throttled",
+    "dead": "gone",
+    "redirect": "redirected",
+} | dict.fromkeys(PAGE, "fetched")
+
+
+async def rounds_of(rows: list[Row], folder: Path) -> tuple[dict[str, Visited], dict[str, Visited]]:
+    """Both answers of every URL, with all records in one folder."""
+    got = []
+    async with Visits(settings(), folder) as visits:
+        for _ in range(2):
+            urls = [row.url for row in rows]
+            results = [v async for batch in visits.visit(urls, keep_body=True) for v in batch]
+            assert Counter(v.url for v in results) == Counter(urls)
+            got.append({v.url: v for v in results})
+    return got[0], got[1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("warc")
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[SimWeb]:
+    with serve(OPTIONS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def rows(web: SimWeb) -> list[Row]:
+    return list(truth(web.options).rows())
+
+
+@pytest.fixture(scope="module")
+def answers(rows: list[Row], folder: Path) -> tuple[dict[str, Visited], dict[str, Visited]]:
+    return asyncio.run(rounds_of(rows, folder))
+
+
+def expected_links(row: Row) -> list[str]:
+    """What leaves the page: nothing where it says nofollow, and never itself."""
+    if row.kind == "redirect":
+        return [row.redirect] if row.redirect and row.redirect != row.url else []
+    if row.nofollow:
+        return []
+    return [link for link in row.links if link != row.url]
+
+
+def test_first_answers(
+    rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
+) -> None:
+    assert len(rows) > 4_000
+    assert {row.kind for row in rows} == FIRST.keys() | {"reset", "reset_once"}
+    for row in rows:
+        visited = answers[0][row.url]
+        if row.kind.startswith("reset"):
+            assert visited.outcome in {"disconnected", "truncated"}, row
+            assert visited.status == (200 if visited.outcome == "truncated" else visited.status)
+            continue
+        assert visited.outcome == FIRST[row.kind], (row, visited.detail)
+        if row.kind == "redirect":
+            assert visited.status in {301, 302, 303, 307, 308}
+        else:
+            assert visited.status == row.status, row
+
+
+def test_second_answers(
+    rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
+) -> None:
+    for row in rows:
+        visited = answers[1][row.url]
+        if row.fetchable:
+            assert (visited.outcome, visited.status) == ("fetched", 200), (row, visited.detail)
+        elif row.kind != "reset":
+            assert visited.outcome == FIRST[row.kind], (row, visited.detail)
+
+
+def test_links_are_those_of_the_truth(
+    rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
+) -> None:
+    compared = 0
+    for row in rows:
+        visited = answers[1][row.url]
+        if (row.fetchable and row.trap is None) or row.kind == "redirect":
+            assert visited.links == expected_links(row), row.url
+            compared += 1
+        assert not any("/decoy/" in link for link in visited.links)
+    assert compared > 3_500
+
+
+def test_titles_are_those_of_the_truth(
+    rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
+) -> None:
+    wrong = []
+    for row in rows:
+        # Where the declaration is wrong nobody can know the charset.
+        declared = row.charset_header or row.charset_meta
+        if row.fetchable and row.title and declared == row.charset:
+            title = answers[1][row.url].title or ""
+            if not title.startswith(row.title):
+                wrong.append((row.url, row.charset, row.title, title))
+    assert not wrong
+
+
+def test_warc_files_hold_the_same_bytes(
+    folder: Path, rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
+) -> None:
+    files = check_warc(folder)
+    bodies: dict[tuple[str, int], bytes] = {}
+    kinds: Counter[str] = Counter()
+    for path in files:
+        with path.open("rb") as file:
+            records = ArchiveIterator(file, check_digests="raise")
+            for record in records:
+                content = record.content_stream().read()
+                kinds[record.rec_type] += 1
+                if record.rec_type != "response":
+                    continue
+                # warcio knows gzip, deflate and br; zstd is left as it was.
+                if record.http_headers.get_header("content-encoding") == "zstd":
+                    # A body that was cut is decoded as far as it goes.
+                    content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
+                bodies[path.name, records.get_record_offset()] = content
+    compared = 0
+    for results in answers:
+        for visited in results.values():
+            assert (len(visited.records) == 2) == (visited.status != 0)
+            if visited.status == 0:
+                continue
+            name, offset, _ = visited.records[0]
+            stored = bodies.pop((name, offset))
+            if visited.outcome != "truncated":
+                assert stored == visited.body, visited.url
+                compared += 1
+    assert compared > 8_000
+    assert not bodies
+    assert kinds["request"] == kinds["response"]
+    assert kinds["warcinfo"] == len(files)

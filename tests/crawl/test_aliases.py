@@ -101,15 +101,13 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     )
     log = folder / "requests.log"
     with serve(options, log=log, dns_port=0) as web:
-        known = truth(web.options)
-        rows = list(known.rows())
-        pages = [row for row in rows if row.duplicate_class is not None]
-        classes = {row.url: row.duplicate_class for row in pages}
-        owner: dict[int, str] = {}
-        for row in pages:
-            if not row.mirror:
-                owner.setdefault(row.duplicate_class, urlsplit(row.url).netloc)
-        sites = {urlsplit(row.url).netloc: owner[row.duplicate_class] for row in pages}
+        rows = list(truth(web.options).rows())
+        classes = {row.url: row.duplicate_class for row in rows if row.duplicate_class is not None}
+        mirrored = {row.url for row in rows if row.mirror}
+        owner = {
+            number: urlsplit(url).netloc for url, number in classes.items() if url not in mirrored
+        }
+        sites = {urlsplit(url).netloc: owner[number] for url, number in classes.items()}
         out = folder / "out"
         _crawl(web, out, "--delay", "0")
         yield Crawled(web, out, log, classes, sites)
@@ -180,9 +178,7 @@ def test_a_finding_can_be_undone(crawled: Crawled) -> None:
     left_out = {
         line["url"]
         for line in _fetch_log(crawled.out)
-        if line["outcome"] == "duplicate"
-        and line.get("status") is None
-        and line["host"] == host
+        if line["outcome"] == "duplicate" and line.get("status") is None and line["host"] == host
     }
     before = len(_requests(crawled.log))
     after = _done("aliases", crawled.out, "--undo", host)

@@ -177,9 +177,7 @@ class AliasSettings(Stage):
         default=True, meaning="find hosts that are one site under many names, and visit one of them"
     )
     after: int = live(16, "paths with the same page that make two hosts one site", ge=1, le=256)
-    after_shared: int = live(
-        8, "the same for hosts that were met at one address", ge=1, le=256
-    )
+    after_shared: int = live(8, "the same for hosts that were met at one address", ge=1, le=256)
     differences: float = live(
         0.05, "share of the compared paths that may have different pages", ge=0, le=0.5
     )

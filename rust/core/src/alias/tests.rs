@@ -295,3 +295,58 @@ fn damaged_rows_are_named() {
     let opened = Aliases::open(Settings::default(), Grouping::Host, &bench.state);
     assert!(matches!(opened, Err(StateError::Format(_))));
 }
+
+/// Run by hand: `cargo test --release -p gossamer-core alias::tests::cost -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn cost() {
+    let mut bench = Bench::new(Settings::default());
+    for number in 0..CANDIDATES {
+        let page = format!("http://m{number}.test/x");
+        let original = format!("http://o{number}.test/x");
+        bench.agree(&page, &original, false);
+    }
+    bench.agree_until_found("b.test", "a.test", true, 0);
+    let urls: Vec<Url> = (0..100_000)
+        .map(|number| url(&format!("http://h{number}.test/page/{number}")))
+        .collect();
+    let timed = |name: &str, count: usize, work: &mut dyn FnMut() -> usize| {
+        let began = std::time::Instant::now();
+        let result = std::hint::black_box(work());
+        let nanos = began.elapsed().as_nanos() as f64 / count as f64;
+        println!("{name}: {nanos:.0} ns ({result})");
+    };
+    let aliases = &bench.aliases;
+    timed("page of a host without partners", urls.len(), &mut || {
+        urls.iter()
+            .map(|url| aliases.partners(url.host_key()).len())
+            .sum()
+    });
+    timed("fresh link: is its host an alias", urls.len(), &mut || {
+        urls.iter()
+            .filter(|url| aliases.of(url.host_key(), url.host()).is_some())
+            .count()
+    });
+    let pairs: Vec<(Url, Url)> = (0..CANDIDATES)
+        .map(|number| {
+            (
+                url(&format!("http://m{number}.test/y")),
+                url(&format!("http://o{number}.test/y")),
+            )
+        })
+        .collect();
+    let mut writes = Writes::default();
+    let (aliases, state) = (&mut bench.aliases, &bench.state);
+    timed("an agreement, its row included", pairs.len(), &mut || {
+        for (page, original) in &pairs {
+            let seen = Agreement {
+                page,
+                original,
+                shared_address: false,
+                now: 9,
+            };
+            aliases.agree(&seen, state, &mut writes).unwrap();
+        }
+        writes.len()
+    });
+}

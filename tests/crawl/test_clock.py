@@ -50,7 +50,7 @@ def clock(tmp_path: Path) -> SettableClock:
 @pytest.fixture
 def web(web_log: Path) -> Iterator[SimWeb]:
     """Few pages a host, so that a gap of seconds can be waited for."""
-    with serve(Options(hosts=40, pages=160, host_skew=0.0, port=0), log=web_log) as server:
+    with serve(Options(hosts=40, pages=80, host_skew=0.0, port=0), log=web_log) as server:
         yield server
 
 
@@ -87,7 +87,7 @@ def test_set_while_running(
     one = crawl(delay="500ms", environ=clock.environ)
     process = one.start()
     with ended(process):
-        for requests, ahead in [(50, HOUR), (90, -HOUR), (130, 0), (170, -HOUR)]:
+        for requests, ahead in [(30, HOUR), (55, -HOUR), (80, 0), (100, -HOUR)]:
             until(lambda wanted=requests: web.requests() >= wanted, f"{requests} requests")  # type: ignore[misc]
             clock.set(ahead)
         assert process.wait(30) == 0, one.said()

@@ -65,21 +65,19 @@ def show_summary(
             )
         )
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
+    hint = ""
     if unsaved:
-        console.print(
-            Text(
-                f"Stopped with no room left on the disk: the last pages are not stored and will be "
-                f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
-            )
+        hint = (
+            "Stopped with no room left on the disk: the last pages are not stored and will be "
+            f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
         )
     elif interrupted:
-        console.print(
-            Text(f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}")
-        )
+        hint = f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}"
     elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
-        console.print(
-            Text(
-                f"Stopped at a limit. Go on with a higher one: "
-                f"gossamer crawl --resume --out {out} --max-pages N"
-            )
+        hint = (
+            "Stopped at a limit. Go on with a higher one: "
+            f"gossamer crawl --resume --out {out} --max-pages N"
         )
+    if hint:
+        # Not broken into lines: a command is there to be copied.
+        console.print(Text(hint), soft_wrap=True)

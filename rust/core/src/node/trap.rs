@@ -113,9 +113,15 @@ fn read(stored: Option<&[u8]>) -> [u32; 4] {
     used
 }
 
-/// Whether the URL goes on where the URL of the page that led to it ends.
+/// Whether the URL is that of the page that led to it, and one more folder.
 fn grows(url: &str, from: &str) -> bool {
-    from.ends_with('/') && url.len() > from.len() && url.starts_with(from)
+    let Some(folder) = url
+        .strip_prefix(from)
+        .and_then(|rest| rest.strip_suffix('/'))
+    else {
+        return false;
+    };
+    from.ends_with('/') && !folder.is_empty() && !folder.contains(['/', '?'])
 }
 
 fn shape(path_and_query: &str, grows: bool, year: u32) -> Shape {

@@ -7,8 +7,8 @@ import typer
 
 import gossamer
 from gossamer.cli import simweb
-from gossamer.cli.audit import audit
 from gossamer.cli.aliases import aliases
+from gossamer.cli.audit import audit
 from gossamer.cli.crawl import crawl
 from gossamer.cli.export import export
 from gossamer.cli.why import why

@@ -133,12 +133,12 @@ async def test_a_url_that_is_none_is_named_and_the_engine_goes_on(web: SimWeb) -
 async def test_one_visit_at_a_time(slow: SimWeb) -> None:
     async with Visits(settings()) as visits:
         first = visits.visit([slow.url])
-        beginning = asyncio.create_task(anext(first))
+        beginning = asyncio.ensure_future(anext(first))
         await asyncio.sleep(0)
         with pytest.raises(RuntimeError, match="under way"):
             await anext(visits.visit([slow.url]))
         assert len(await beginning) == 1
-        await first.aclose()  # type: ignore[attr-defined]
+        await first.aclose()
 
 
 async def test_a_cancelled_visit_takes_nothing_from_the_next(slow: SimWeb, tmp_path: Path) -> None:

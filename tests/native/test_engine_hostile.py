@@ -7,6 +7,7 @@ import gzip
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import brotli
 import pytest
@@ -18,7 +19,7 @@ from tests.native.test_fetch_hostile import BOMB, CASES, GZIP, LIMITS, PAGE, pag
 from gossamer._native import Visited
 from gossamer.node.visits import Visits
 
-FETCH = {
+FETCH: dict[str, Any] = {
     "connect_timeout": "1s",
     "tls_timeout": "1s",
     "first_byte_timeout": "1s",
@@ -39,9 +40,7 @@ def server() -> Iterator[HostileServer]:
         yield running
 
 
-async def visit_all(
-    urls: list[str], warc: Path | None = None, **fetch: object
-) -> dict[int, Visited]:
+async def visit_all(urls: list[str], warc: Path | None = None, **fetch: Any) -> dict[int, Visited]:
     """The results in the order of the URLs."""
     async with Visits(settings(**FETCH | fetch), warc) as visits:
         results = [v async for batch in visits.visit(urls, keep_body=True) for v in batch]

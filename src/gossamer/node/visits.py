@@ -11,7 +11,7 @@ the `async with` ends every thread and leaves only whole WARC records.
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -64,7 +64,7 @@ class Visits:
 
     async def visit(
         self, urls: Iterable[str], *, keep_body: bool = False
-    ) -> AsyncIterator[list[_native.Visited]]:
+    ) -> AsyncGenerator[list[_native.Visited], None]:
         """Visits every URL once and yields results in batches as they come.
 
         Never more than `most` URLs are taken from `urls` ahead of the results. A URL that cannot be

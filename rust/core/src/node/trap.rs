@@ -6,6 +6,7 @@
 //! each such shape; beyond it they are refused. Session ids are removed by `canonical`.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::canonical::Url;
 use crate::state::{Reads, Space, StateError, Writes};
@@ -67,11 +68,13 @@ impl Traps {
             Shape::Suspect(place) => place,
         };
         let host = url.host_key();
-        if !self.used.contains_key(&host) {
-            let stored = reads.get(Space::Meta, &key(host))?;
-            self.used.insert(host, read(stored.as_deref()));
-        }
-        let used = self.used.entry(host).or_default();
+        let used = match self.used.entry(host) {
+            Entry::Occupied(used) => used.into_mut(),
+            Entry::Vacant(place) => {
+                let stored = reads.get(Space::Meta, &key(host))?;
+                place.insert(read(stored.as_deref()))
+            }
+        };
         if used[place] >= budget {
             return Ok(true);
         }

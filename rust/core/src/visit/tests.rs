@@ -75,6 +75,7 @@ fn tasks(port: u16, count: u64) -> Vec<Task> {
         last_modified: None,
         keep_body: false,
         not_before: 0,
+        last_try: true,
     };
     (0..count).map(task).collect()
 }
@@ -105,7 +106,7 @@ impl Known for Failing {
 
 impl Gate for Failing {
     fn enter(&self, task: &Task, _: IpAddr) -> Result<(), u64> {
-        assert!(task.lease % 2 == 0, "on purpose: in a fetch");
+        assert!(task.lease.is_multiple_of(2), "on purpose: in a fetch");
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ from typing import Any
 import brotli
 import pytest
 import zstandard
-from tests.native.engine_seam import check_warc, settings
+from tests.native.engine_seam import check_digests, check_warc, settings
 from tests.native.hostile_server import Handler, HostileServer, endless, send
 from tests.native.test_fetch_hostile import BOMB, CASES, GZIP, LIMITS, PAGE, page
 
@@ -70,7 +70,7 @@ async def test_each_case_ends_in_its_outcome(
         # A page is stored, an answer that never came is not.
         assert (len(visited.records) == 2) == (visited.status != 0), case.name
     assert not wrong
-    check_warc(tmp_path)
+    assert check_digests(tmp_path)
 
 
 async def test_bombs_end_by_their_ratio() -> None:

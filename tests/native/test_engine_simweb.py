@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import brotli
 import pytest
 import zstandard
 from tests.native.engine_seam import check_warc, settings
@@ -85,8 +87,10 @@ def test_first_answers(
     for row in rows:
         visited = answers[0][row.url]
         if row.kind.startswith("reset"):
-            assert visited.outcome in {"disconnected", "truncated"}, row
-            assert visited.status == (200 if visited.outcome == "truncated" else visited.status)
+            # A kept connection that is reset before its answer is no answer: asked again at once.
+            again = {"fetched"} if row.kind == "reset_once" else set()
+            assert visited.outcome in {"disconnected", "truncated"} | again, row
+            assert (visited.outcome == "disconnected") or visited.status == 200
             continue
         assert visited.outcome == FIRST[row.kind], (row, visited.detail)
         if row.kind == "redirect":
@@ -133,26 +137,39 @@ def test_titles_are_those_of_the_truth(
     assert not wrong
 
 
+def decoded(coding: str | None, content: bytes) -> bytes:
+    match coding:
+        case "gzip":
+            return gzip.decompress(content)
+        case "br":
+            return bytes(brotli.decompress(content))
+        case "zstd":
+            return zstandard.ZstdDecompressor().decompressobj().decompress(content)
+        case _:
+            return content
+
+
 def test_warc_files_hold_the_same_bytes(
     folder: Path, rows: list[Row], answers: tuple[dict[str, Visited], dict[str, Visited]]
 ) -> None:
     files = check_warc(folder)
-    bodies: dict[tuple[str, int], bytes] = {}
+    bodies: dict[tuple[str, int], tuple[str | None, bytes]] = {}
     kinds: Counter[str] = Counter()
     for path in files:
         with path.open("rb") as file:
             records = ArchiveIterator(file, check_digests="raise")
             for record in records:
-                content = record.content_stream().read()
                 kinds[record.rec_type] += 1
-                if record.rec_type != "response":
-                    continue
-                # warcio knows gzip, deflate and br; zstd is left as it was.
-                if record.http_headers.get_header("content-encoding") == "zstd":
-                    # A body that was cut is decoded as far as it goes.
-                    content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
-                bodies[path.name, records.get_record_offset()] = content
-    compared = 0
+                if record.rec_type == "response":
+                    coding = record.http_headers.get_header("content-encoding")
+                    # warcio knows neither zstd nor the present brotli: decoded here.
+                    record.http_headers.remove_header("content-encoding")
+                    content = record.content_stream().read()
+                    place = (path.name, records.get_record_offset())
+                    bodies[place] = (coding, content)
+                else:
+                    record.content_stream().read()
+    codings: Counter[str | None] = Counter()
     for results in answers:
         for visited in results.values():
             assert (len(visited.records) == 2) == (visited.status != 0)
@@ -161,9 +178,10 @@ def test_warc_files_hold_the_same_bytes(
             name, offset, _ = visited.records[0]
             stored = bodies.pop((name, offset))
             if visited.outcome != "truncated":
-                assert stored == visited.body, visited.url
-                compared += 1
-    assert compared > 8_000
+                assert decoded(*stored) == visited.body, visited.url
+                codings[stored[0]] += 1
+    assert codings.total() > 8_000
+    assert codings.keys() == {None, "gzip", "br", "zstd"}
     assert not bodies
     assert kinds["request"] == kinds["response"]
     assert kinds["warcinfo"] == len(files)

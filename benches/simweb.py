@@ -1,7 +1,7 @@
 """Requests/s of the simulated web beside nginx serving one static file of the same mean size.
 
 Both have one worker on one core, wrk runs on another; the runs alternate and the median ratio
-counts. Run with `python -m benches.simweb`.
+counts. Run with `python -m benches simweb`.
 """
 
 import os
@@ -100,7 +100,7 @@ def wrk(url: str, script: Path) -> tuple[float, float]:
     return float(rate[1]), float(total[2]) * unit / int(total[1])
 
 
-def run() -> dict[str, float]:
+def run() -> list[dict[str, object]]:
     nginx = shutil.which("nginx") or "/usr/sbin/nginx"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -135,24 +135,15 @@ def run() -> dict[str, float]:
             for server in servers:
                 server.terminate()
                 server.wait()
-    return {
-        "simweb_requests_per_s": statistics.median(ours for ours, _ in results),
-        "nginx_requests_per_s": statistics.median(theirs for _, theirs in results),
-        "simweb_mean_bytes": mean,
-        "nginx_mean_bytes": theirs_mean,
-        "ratio": statistics.median(ours / theirs for ours, theirs in results),
-    }
-
-
-def main() -> int:
-    result = run()
-    print(
-        f"simweb {result['simweb_requests_per_s']:,.0f}/s ({result['simweb_mean_bytes']:,.0f} bytes), "
-        f"nginx {result['nginx_requests_per_s']:,.0f}/s ({result['nginx_mean_bytes']:,.0f} bytes): "
-        f"ratio {result['ratio']:.2f} (goal {GOAL})"
-    )
-    return 0 if result["ratio"] >= GOAL else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    ours_rate = statistics.median(ours for ours, _ in results)
+    theirs_rate = statistics.median(theirs for _, theirs in results)
+    return [
+        {
+            "what": f"simweb, one worker, {mean:,.0f} bytes a page, every page another",
+            "value": round(ours_rate),
+            "unit": "requests/s",
+            "beside": f"nginx, one worker, one file, {theirs_mean:,.0f} bytes: {theirs_rate:,.0f}",
+            "ratio": round(statistics.median(ours / theirs for ours, theirs in results), 2),
+            "bar": GOAL,
+        }
+    ]

@@ -15,3 +15,7 @@ class SettingsError(UsageError):
 
 class StateInUseError(UsageError):
     """The directory belongs to another crawl, or to one that is running."""
+
+
+class DiskFullError(GossamerError):
+    """There is no room left, where waiting for it is not possible."""

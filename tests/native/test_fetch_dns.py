@@ -9,7 +9,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from hostile_server import HostileServer, send
+from tests.native.hostile_server import HostileServer, send
 
 from gossamer._native import Fetcher
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import brotli
 import pytest
 import zstandard
-from hostile_server import HostileServer, endless, send, then_reset, then_silence
+from tests.native.hostile_server import HostileServer, endless, send, then_reset, then_silence
 
 from gossamer._native import Fetcher
 

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from hostile_server import Handler, HostileServer, read_head, send
+from tests.native.hostile_server import Handler, HostileServer, read_head, send
 
 from gossamer._native import Fetcher
 

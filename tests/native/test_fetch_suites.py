@@ -18,7 +18,7 @@ from typing import Any
 import brotli
 import pytest
 import zstandard
-from hostile_server import HostileServer, send
+from tests.native.hostile_server import HostileServer, send
 
 from gossamer._native import Fetcher, FetchResponse, forbidden_address, outcome_names
 

@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from hostile_server import Handler, HostileServer, send, then_reset, then_silence
+from tests.native.hostile_server import Handler, HostileServer, send, then_reset, then_silence
 
 from gossamer._native import Fetcher
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from gossamer._native import StateFullError, FetchLogWriter, StateError, WarcWriter
+from gossamer._native import FetchLogWriter, StateError, StateFullError, WarcWriter
 from gossamer.path.store import export_cdxj, log_files, read_log, read_pages, warc_files
 from gossamer.path.store.fetch_log import LogDamagedError
 

@@ -9,9 +9,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
+from tests.simweb.client import Client, decoded
 
 from gossamer.simweb import Options, SimWeb, serve, truth
-from simweb.client import Client, decoded
 
 
 @contextlib.contextmanager
@@ -92,7 +92,7 @@ def test_an_unchanged_tag_means_unchanged_bytes() -> None:
 
 
 def test_links_do_not_change() -> None:
-    from simweb.client import links
+    from tests.simweb.client import links
 
     with running(change_rate=50.0, clock_speed=1e6) as (web, client):
         rows = {row.url: row.links for row in truth(web.options).rows()}

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.simweb.client import Client
 
 from gossamer.simweb import Options, OptionsError, parse_latency, serve, truth
-from simweb.client import Client
 
 COMMAND = [sys.executable, "-m", "gossamer.cli.main", "simweb"]
 

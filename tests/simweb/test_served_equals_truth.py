@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from urllib.parse import urljoin
 
 import pytest
+from tests.simweb.client import Client, Response, decoded, links, title
 
 from gossamer.simweb import ALL_BEHAVIOURS, Options, SimWeb, Truth, serve, truth
 from gossamer.simweb.truth import Row
-from simweb.client import Client, Response, decoded, links, title
 
 CODINGS = {"Accept-Encoding": "gzip, br, zstd"}
 OPTIONS = Options(

@@ -7,9 +7,9 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
+from tests.simweb.client import Client
 
 from gossamer.simweb import ALL_BEHAVIOURS, Options, Truth, serve, truth
-from simweb.client import Client
 
 SMALL = Options(seed=3, hosts=12, pages=600, port=0, **ALL_BEHAVIOURS | {"latency": ""})
 

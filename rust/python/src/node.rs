@@ -2,19 +2,23 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use gossamer_core::node::{Node, NodeError, NodeSettings};
-use gossamer_core::state::StateError;
+use gossamer_core::canonical::canonical;
+use gossamer_core::node::{self, Node, NodeError, NodeSettings};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Wrong settings and states are ValueError; what the machine does to us is OSError.
-fn raised(error: &NodeError) -> PyErr {
-    let text = error.to_string();
+use crate::state;
+
+/// Wrong settings are ValueError; the store's errors keep their names, a full disk is one of them;
+/// what else the machine does to us is OSError.
+fn raised(error: NodeError) -> PyErr {
     match error {
-        NodeError::Settings(_) | NodeError::State(StateError::Format(_)) => {
-            PyValueError::new_err(text)
+        NodeError::Settings(text) => PyValueError::new_err(text),
+        NodeError::State(error) => state::state_error(error),
+        NodeError::Files(error) if error.is_disk_full() => {
+            state::StateFullError::new_err(error.to_string())
         }
-        _ => PyOSError::new_err(text),
+        NodeError::Files(error) => PyOSError::new_err(error.to_string()),
     }
 }
 
@@ -34,7 +38,7 @@ impl PyNode {
             let node = inner
                 .as_mut()
                 .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
-            action(node).map_err(|error| raised(&error))
+            action(node).map_err(raised)
         })
     }
 }
@@ -43,10 +47,10 @@ impl PyNode {
 impl PyNode {
     #[new]
     fn new(py: Python<'_>, directory: PathBuf, settings: &str) -> PyResult<PyNode> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         let node = py
             .detach(|| Node::open(&directory, settings))
-            .map_err(|error| raised(&error))?;
+            .map_err(raised)?;
         Ok(PyNode {
             inner: Mutex::new(Some(node)),
         })
@@ -78,7 +82,7 @@ impl PyNode {
     }
 
     fn set_settings(&self, py: Python<'_>, settings: &str) -> PyResult<()> {
-        let settings = NodeSettings::read(settings).map_err(|error| raised(&error))?;
+        let settings = NodeSettings::read(settings).map_err(raised)?;
         self.with(py, |node| node.set_settings(settings))
     }
 
@@ -101,12 +105,47 @@ impl PyNode {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            node.map_or(Ok(()), Node::close)
-                .map_err(|error| raised(&error))
+            node.map_or(Ok(()), Node::close).map_err(raised)
         })
     }
 }
 
+/// What is known of a URL in a crawl that is not running; the crawl is not changed.
+#[pyfunction]
+fn why(py: Python<'_>, directory: PathBuf, settings: &str, url: &str) -> PyResult<String> {
+    let settings = NodeSettings::read(settings).map_err(raised)?;
+    py.detach(|| node::why(&directory, &settings, url))
+        .map(|value| value.to_string())
+        .map_err(raised)
+}
+
+/// For each URL the rule of the scope that keeps it out, or nothing. Not canonical is out too.
+#[pyfunction]
+fn scope_verdicts(
+    py: Python<'_>,
+    settings: &str,
+    seeds: Vec<String>,
+    urls: Vec<String>,
+) -> PyResult<Vec<Option<String>>> {
+    let settings = NodeSettings::read(settings).map_err(raised)?;
+    let rules = settings.rules();
+    let mut policies = settings.policies(&[]).map_err(raised)?;
+    py.detach(|| {
+        for seed in &seeds {
+            if let Ok(seed) = canonical(seed, None, &rules) {
+                policies.scope.add_seed(&seed);
+            }
+        }
+        let verdict = |url: &String| match canonical(url, None, &rules) {
+            Ok(url) => Some(policies.scope.check(&url).err()?.as_str().to_owned()),
+            Err(refusal) => Some(refusal.to_string()),
+        };
+        Ok(urls.iter().map(verdict).collect())
+    })
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(why, module)?)?;
+    module.add_function(wrap_pyfunction!(scope_verdicts, module)?)?;
     module.add_class::<PyNode>()
 }

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use gossamer_core::canonical::{Rules, canonical};
@@ -86,7 +86,8 @@ impl PyVisited {
 /// Fetches, parses and packs batches of URLs on its own threads.
 #[pyclass(name = "Engine", module = "gossamer._native", frozen)]
 struct PyEngine {
-    engine: Mutex<Option<Arc<Engine>>>,
+    /// Held for reading by every call that uses it, so that `close` ends only after them.
+    engine: RwLock<Option<Engine>>,
     rules: Rules,
     writer: Mutex<Option<Writer>>,
     clock: Arc<Clock>,
@@ -94,11 +95,45 @@ struct PyEngine {
 }
 
 impl PyEngine {
-    fn engine(&self) -> PyResult<Arc<Engine>> {
-        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        engine
-            .clone()
-            .ok_or_else(|| PyRuntimeError::new_err("the engine is closed"))
+    fn guard(&self) -> RwLockReadGuard<'_, Option<Engine>> {
+        self.engine.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn using<T>(&self, work: impl FnOnce(&Engine) -> PyResult<T>) -> PyResult<T> {
+        match &*self.guard() {
+            Some(engine) => work(engine),
+            None => Err(PyRuntimeError::new_err("the engine is closed")),
+        }
+    }
+}
+
+impl PyEngine {
+    /// Appends the records of these visits, in one write and at most one flush.
+    fn store(&self, mut visited: Vec<Visited>) -> PyResult<Vec<PyVisited>> {
+        let counts: Vec<usize> = visited.iter().map(|visit| visit.members.len()).collect();
+        let mut members = Vec::with_capacity(counts.iter().sum());
+        for visit in &mut visited {
+            members.append(&mut visit.members);
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = match writer.as_mut() {
+            Some(writer) if !members.is_empty() => {
+                let now = self.clock.now();
+                let places = writer.append(now, &members).map_err(failed)?;
+                writer.sync(now).map_err(failed)?;
+                places
+            }
+            _ => Vec::new(),
+        }
+        .into_iter();
+        Ok(visited
+            .into_iter()
+            .zip(counts)
+            .map(|(inner, count)| PyVisited {
+                inner,
+                places: places.by_ref().take(count).collect(),
+            })
+            .collect())
     }
 }
 
@@ -118,8 +153,13 @@ impl PyEngine {
         let policies = settings.policies(&[]).map_err(|error| wrong(&error))?;
         let mut visit = settings.visit().map_err(|error| wrong(&error))?;
         visit.warc = warc.is_some();
+        let fsync = if settings.store.durable {
+            FsyncPolicy::Always
+        } else {
+            FsyncPolicy::Never
+        };
         let writer = warc
-            .map(|dir| Writer::create(&dir, settings.warc(FsyncPolicy::Always)))
+            .map(|dir| Writer::create(&dir, settings.warc(fsync)))
             .transpose()
             .map_err(failed)?;
         let clock = Arc::new(Clock::default());
@@ -139,7 +179,7 @@ impl PyEngine {
             let _ = (&ring).write(&1u64.to_ne_bytes());
         }));
         Ok(PyEngine {
-            engine: Mutex::new(Some(Arc::new(engine))),
+            engine: RwLock::new(Some(engine)),
             rules,
             writer: Mutex::new(writer),
             clock,
@@ -160,7 +200,6 @@ impl PyEngine {
         visits: Vec<(u64, String)>,
         keep_body: bool,
     ) -> PyResult<Vec<Option<String>>> {
-        let engine = self.engine()?;
         py.detach(|| {
             let mut tasks = Vec::with_capacity(visits.len());
             let mut answers = Vec::with_capacity(visits.len());
@@ -175,78 +214,61 @@ impl PyEngine {
                             last_modified: None,
                             keep_body,
                             not_before: 0,
+                            last_try: true,
                         });
                         None
                     }
                     Err(refusal) => Some(refusal.to_string()),
                 });
             }
-            engine.submit(tasks);
-            Ok(answers)
+            self.using(|engine| {
+                engine.submit(tasks);
+                Ok(answers)
+            })
         })
     }
 
     /// Takes up to `most` answers, waiting up to `wait` seconds for the first. Their records are
-    /// in the WARC files, flushed, when this returns.
+    /// in the WARC files when this returns, flushed to the disk if the settings say so.
     fn collect(&self, py: Python<'_>, most: usize, wait: f64) -> PyResult<Vec<PyVisited>> {
-        let engine = self.engine()?;
         py.detach(|| {
-            let _ = (&self.bell).read(&mut [0; 8]);
-            let wait = Duration::from_secs_f64(wait.clamp(0.0, 60.0));
-            let mut visited = engine.collect(most, wait);
-            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            let now = self.clock.now();
-            let mut members = Vec::new();
-            let counts: Vec<usize> = visited.iter().map(|visit| visit.members.len()).collect();
-            for visit in &mut visited {
-                members.append(&mut visit.members);
-            }
-            let mut places = match writer.as_mut() {
-                Some(writer) => {
-                    let places = writer.append(now, &members).map_err(failed)?;
-                    writer.sync(now).map_err(failed)?;
-                    places
-                }
-                None => Vec::new(),
-            }
-            .into_iter();
-            Ok(visited
-                .into_iter()
-                .zip(counts)
-                .map(|(inner, count)| PyVisited {
-                    inner,
-                    places: places.by_ref().take(count).collect(),
-                })
-                .collect())
+            self.using(|engine| {
+                let _ = (&self.bell).read(&mut [0; 8]);
+                let wait = Duration::from_secs_f64(wait.clamp(0.0, 60.0));
+                self.store(engine.collect(most, wait))
+            })
         })
     }
 
     #[getter]
     fn in_flight(&self) -> PyResult<usize> {
-        Ok(self.engine()?.in_flight())
+        self.using(|engine| Ok(engine.in_flight()))
     }
 
     #[getter]
     fn concurrency(&self) -> PyResult<usize> {
-        Ok(self.engine()?.concurrency())
+        self.using(|engine| Ok(engine.concurrency()))
     }
 
     /// Begins no further visit; with `now`, gives those under way back as `deferred`.
     #[pyo3(signature = (*, now))]
     fn stop(&self, now: bool) -> PyResult<()> {
-        self.engine()?.stop(now);
-        Ok(())
+        self.using(|engine| {
+            engine.stop(now);
+            Ok(())
+        })
     }
 
-    /// Ends all threads and finishes the WARC file. Answers not collected are dropped.
+    /// Gives visits under way up, ends all threads and finishes the WARC file. Answers not
+    /// collected are dropped. Safe while another thread collects.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            drop(
-                self.engine
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take(),
-            );
+            // First the stop, so that a `collect` that waits gets its answers and lets go.
+            if let Some(engine) = &*self.guard() {
+                engine.stop(true);
+            }
+            let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+            drop(slot.take());
             let writer = self
                 .writer
                 .lock()

@@ -12,7 +12,8 @@ from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
 from gossamer.errors import SettingsError
 from gossamer.model.progress import Progress
-from gossamer.node.standalone import Interrupt, Standalone, prepare
+from gossamer.node.directory import SETTINGS, prepare
+from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.path.seed import read_seeds
 from gossamer.settings import CrawlSettings, load
 from gossamer.settings.model import ScopeKind
@@ -63,23 +64,32 @@ def crawl(
     overrides.update(_assignments(settings or []))
     effective = load(config or (_saved(out) if resume else None), overrides)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
-    prepare(out, effective, resume=resume)
+    seed_list = prepare(out, effective, seed_list, resume=resume)
     interrupt = Interrupt()
+    standalone = Standalone(out, effective)
     with interrupt.installed():
-        progress = asyncio.run(_run(out, effective, seed_list, interrupt))
+        progress = asyncio.run(_run(standalone, out, effective, seed_list, interrupt))
     console = Console(stderr=True)
-    show_summary(console, progress, out, interrupted=bool(interrupt.count))
+    show_summary(
+        console, progress, out, interrupted=bool(interrupt.count), unsaved=standalone.unsaved
+    )
     if json:
         print(msgspec.json.encode(as_json(progress, out)).decode())
     if interrupt.count:
         raise typer.Exit(130)
+    if standalone.unsaved:
+        raise typer.Exit(1)
 
 
 async def _run(
-    out: Path, settings: CrawlSettings, seeds: list[str], interrupt: Interrupt
+    standalone: Standalone,
+    out: Path,
+    settings: CrawlSettings,
+    seeds: list[str],
+    interrupt: Interrupt,
 ) -> Progress:
     target = Target(settings.limits.pages, settings.limits.time)
-    async with Standalone(out, settings) as standalone:
+    async with standalone:
         refused = await standalone.add_seeds(seeds)
         show_refused(refused, total=len(seeds))
         with make_view(title=str(out), target=target) as view:
@@ -87,7 +97,9 @@ async def _run(
 
 
 def _saved(out: Path) -> Path | None:
-    file = out / "crawl.toml"
+    file = out / SETTINGS
+    if not file.exists() and (out / "state").exists():
+        raise SettingsError(f"{file} is missing; give the crawl's settings with --config")
     return file if file.exists() else None
 
 

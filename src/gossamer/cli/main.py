@@ -8,7 +8,10 @@ import typer
 import gossamer
 from gossamer.cli import simweb
 from gossamer.cli.aliases import aliases
+from gossamer.cli.audit import audit
 from gossamer.cli.crawl import crawl
+from gossamer.cli.export import export
+from gossamer.cli.why import why
 from gossamer.errors import GossamerError, UsageError
 
 app = typer.Typer(
@@ -19,6 +22,9 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(crawl)
+app.command()(audit)
+app.command()(export)
+app.command()(why)
 app.command()(aliases)
 app.add_typer(simweb.app, name="simweb")
 

@@ -60,7 +60,7 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(**base | {name: value for name, value in given.items() if value is not None})
 
 
-def _with_web_options(command: Any) -> Any:  # noqa: ANN401 - any command
+def _with_web_options(command: Any) -> Any:
     """Adds the options of the web to a command that takes them as **web."""
     signature = inspect.signature(command)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -83,7 +83,7 @@ def serve(
     as_json: Annotated[
         bool, typer.Option("--json", help="say the start page and ports as JSON")
     ] = False,
-    **web: Any,  # noqa: ANN401 - the fields of Options
+    **web: Any,
 ) -> None:
     """Serves the simulated web until interrupted. Prints the start page when ready."""
     try:
@@ -113,7 +113,7 @@ def serve(
 def truth(
     *,
     agent: Annotated[str, typer.Option(help="the crawler's name in robots rules")] = "gossamer",
-    **web: Any,  # noqa: ANN401 - the fields of Options
+    **web: Any,
 ) -> None:
     """Prints what a crawler must find: a JSON line per URL, the start page first."""
     try:

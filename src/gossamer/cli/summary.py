@@ -42,7 +42,9 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
     }
 
 
-def show_summary(console: Console, progress: Progress, out: Path, *, interrupted: bool) -> None:
+def show_summary(
+    console: Console, progress: Progress, out: Path, *, interrupted: bool, unsaved: bool = False
+) -> None:
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
@@ -63,14 +65,19 @@ def show_summary(console: Console, progress: Progress, out: Path, *, interrupted
             )
         )
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
-    if interrupted:
-        console.print(
-            Text(f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}")
+    hint = ""
+    if unsaved:
+        hint = (
+            "Stopped with no room left on the disk: the last pages are not stored and will be "
+            f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
         )
+    elif interrupted:
+        hint = f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}"
     elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
-        console.print(
-            Text(
-                f"Stopped at a limit. Go on with a higher one: "
-                f"gossamer crawl --resume --out {out} --max-pages N"
-            )
+        hint = (
+            "Stopped at a limit. Go on with a higher one: "
+            f"gossamer crawl --resume --out {out} --max-pages N"
         )
+    if hint:
+        # Not broken into lines: a command is there to be copied.
+        console.print(Text(hint), soft_wrap=True)

@@ -160,6 +160,7 @@ class LineView:
         self._target = target
         self._rates = Rates()
         self._last = -PLAIN_EVERY
+        self._activity = Activity.RUNNING
 
     def __enter__(self) -> Self:
         return self
@@ -170,9 +171,11 @@ class LineView:
     def show(self, progress: Progress) -> None:
         self._rates.add(progress)
         now = time.monotonic()
-        if now - self._last < PLAIN_EVERY:
+        # A change, such as a full disk, is told at once; the end has its own summary.
+        changed = progress.activity not in {self._activity, Activity.FINISHED}
+        if now - self._last < PLAIN_EVERY and not changed:
             return
-        self._last = now
+        self._last, self._activity = now, progress.activity
         left = self._target.left(progress, self._rates.pages)
         print(
             f"{_ACTIVITY[progress.activity][0]}: {progress.pages} pages "

@@ -113,6 +113,7 @@ def _frontier(settings: CrawlSettings) -> dict[str, object]:
         "pages_per_host": limits.pages_per_host,
         "pages": limits.pages,
         "bytes": limits.bytes,
+        "trap_budget": limits.trap_budget,
         "policies": {
             outcome: _policy(policy, polite.retry_wait) for outcome, policy in POLICIES.items()
         },

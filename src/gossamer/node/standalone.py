@@ -16,11 +16,12 @@ from typing import Self
 import msgspec
 
 from gossamer import _native
-from gossamer.errors import GossamerError, StateInUseError
+from gossamer.errors import DiskFullError, GossamerError, StateInUseError
 from gossamer.model.progress import Activity, Progress
+from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.handover import native_settings
 from gossamer.path.seed import Refused
-from gossamer.settings import CrawlSettings, dump
+from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.2
 """Longest wait of a step, in seconds: how soon a signal or a limit is noticed."""
@@ -52,22 +53,17 @@ class Interrupt:
                 signal.signal(number, handler)
 
 
-def prepare(out: Path, settings: CrawlSettings, *, resume: bool) -> None:
-    """Makes the directory of a new crawl, or checks that there is one to resume."""
-    state = out / "state"
-    if resume and not state.exists():
-        raise StateInUseError(f"{out} holds no crawl to resume (no {state})")
-    if not resume and state.exists():
-        raise StateInUseError(
-            f"{out} holds a crawl already; go on with --resume, or choose another --out"
-        )
-    if not resume and out.exists() and any(out.iterdir()):
-        raise StateInUseError(f"{out} is not empty and holds no crawl; choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
-    text = dump(settings)
-    temporary = out / "crawl.toml.new"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(out / "crawl.toml")
+@contextlib.contextmanager
+def _explained(out: Path) -> Iterator[None]:
+    """Errors of the native node as ours, with the directory named."""
+    try:
+        yield
+    except _native.StateInUseError as error:
+        raise StateInUseError(f"{out}: {error}") from error
+    except _native.StateFullError as error:
+        raise DiskFullError(f"{out}: {error}") from error
+    except (_native.StateError, OSError, ValueError) as error:
+        raise GossamerError(f"{out}: {error}") from error
 
 
 class Standalone:
@@ -77,20 +73,33 @@ class Standalone:
         self._out = out
         self._settings = settings
         self._node: _native.Node | None = None
+        self.unsaved = False
+        """There was no room to store the last visits at the end; they will be made again."""
 
     async def __aenter__(self) -> Self:
-        try:
+        with _explained(self._out):
             self._node = await asyncio.to_thread(
                 _native.Node, str(self._out), native_settings(self._settings)
             )
-        except ValueError as error:
-            raise GossamerError(str(error)) from error
+        # Only now: as long as the state is not ours, neither is the directory.
+        await asyncio.to_thread(save_settings, self._out, self._settings)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, failure: BaseException | None, _trace: object
+    ) -> None:
         node, self._node = self._node, None
-        if node is not None:
-            await asyncio.to_thread(node.close)
+        if node is None:
+            return
+        try:
+            with _explained(self._out):
+                await asyncio.to_thread(node.close)
+        except DiskFullError:
+            self.unsaved = True
+        except GossamerError:
+            # What went wrong first is told; closing then often fails for the same reason.
+            if failure is None:
+                raise
 
     @property
     def node(self) -> _native.Node:
@@ -100,7 +109,9 @@ class Standalone:
 
     async def add_seeds(self, urls: list[str]) -> list[Refused]:
         """Puts seeds through the door into `seen`; gives those refused, with the reason."""
-        reasons = await asyncio.to_thread(self.node.add_seeds, urls)
+        with _explained(self._out):
+            reasons = await asyncio.to_thread(self.node.add_seeds, urls)
+        await asyncio.to_thread(seeds_are_safe, self._out)
         return [
             Refused(url, reason)
             for url, reason in zip(urls, reasons, strict=True)
@@ -113,7 +124,8 @@ class Standalone:
         limit = self._settings.limits.time
         stopping_since: float | None = None
         while True:
-            progress = _decode(await asyncio.to_thread(node.step, STEP_WAIT))
+            with _explained(self._out):
+                progress = _decode(await asyncio.to_thread(node.step, STEP_WAIT))
             show(progress)
             if progress.activity is Activity.FINISHED:
                 return progress
@@ -127,5 +139,6 @@ class Standalone:
                 continue
             if interrupt.count > 1 or time.monotonic() - stopping_since > GRACE:
                 node.stop(now=True)
-            if progress.in_flight == 0:
+            # Without room on the disk nothing under way can be taken in.
+            if progress.in_flight == 0 or progress.activity is Activity.DISK_FULL:
                 return progress

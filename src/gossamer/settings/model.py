@@ -193,6 +193,12 @@ class LimitSettings(Stage):
         None, "the same for URLs with a query; absent: as `depth`", ge=0
     )
     pages_per_host: int | None = live(None, "pages of one host", ge=1)
+    trap_budget: int = live(
+        1000,
+        "URLs of one host with a long or growing path, a crowded query or a far date, each; "
+        "more are taken for a trap",
+        ge=0,
+    )
 
 
 class CrawlSettings(Stage):

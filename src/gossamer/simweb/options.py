@@ -12,7 +12,7 @@ class OptionsError(ValueError):
     """An option is wrong; the message begins with its name as on the command line."""
 
 
-def _option(default: Any, text: str) -> Any:  # noqa: ANN401 - the type is the field's
+def _option(default: Any, text: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": text})
 
 
@@ -76,7 +76,7 @@ class Options:
                 raise OptionsError(f"--{name.replace('_', '-')}: not a number")
         return json.dumps(fields)
 
-    def replace(self, **changes: Any) -> "Options":  # noqa: ANN401 - as dataclasses.replace
+    def replace(self, **changes: Any) -> "Options":
         return dataclasses.replace(self, **changes)
 
 

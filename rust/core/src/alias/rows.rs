@@ -48,12 +48,11 @@ pub(super) fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
+/// Called with key and value; `None`: the row is damaged, `false`: enough.
+type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Option<bool>;
+
 /// Calls `visit` with what follows the prefix until it gives `Some(false)`; `None`: damaged.
-pub(super) fn scan(
-    reads: &dyn Reads,
-    prefix: &[u8],
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> Option<bool>,
-) -> Result<(), StateError> {
+pub(super) fn scan(reads: &dyn Reads, prefix: &[u8], visit: Visit<'_>) -> Result<(), StateError> {
     // All prefixes end with a slash, and '0' is the byte after it.
     let mut end = prefix.to_vec();
     if let Some(last) = end.last_mut() {

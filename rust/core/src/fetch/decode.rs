@@ -58,6 +58,26 @@ pub(super) fn codings(tokens: &[String]) -> Result<Vec<Coding>, &'static str> {
     Ok(codings)
 }
 
+/// The text of a stored wire body, given its `Content-Encoding`, and whether that is all of it.
+#[must_use]
+pub fn decoded(wire: &[u8], content_encoding: &str, max_bytes: usize) -> (Vec<u8>, bool) {
+    let tokens: Vec<String> = content_encoding
+        .split(',')
+        .map(|token| token.trim().to_ascii_lowercase())
+        .collect();
+    let Ok(codings) = codings(&tokens) else {
+        return (Vec::new(), false);
+    };
+    if codings.is_empty() {
+        return (
+            wire[..wire.len().min(max_bytes)].to_vec(),
+            wire.len() <= max_bytes,
+        );
+    }
+    let (body, end) = decode(wire, &codings, max_bytes, usize::MAX);
+    (body, end == Decoded::Whole)
+}
+
 /// Removes the codings, the last applied first.
 pub(super) fn decode(
     wire: &[u8],

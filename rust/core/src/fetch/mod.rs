@@ -44,6 +44,7 @@ mod wire;
 
 use std::net::IpAddr;
 
+pub use decode::decoded;
 pub use dns::{Addresses, DnsError};
 pub use fetcher::Fetcher;
 pub use head::Head;

@@ -10,6 +10,9 @@ use super::{Frontier, Micros, Purpose, Report, RobotsAnswer, Verdict, rules};
 use crate::outcome::Outcome;
 use crate::state::{Space, Writes};
 
+/// Failures in a row of a host before it waits itself, besides its URLs.
+const FAILURES_BEFORE_WAIT: u16 = 2;
+
 impl Frontier {
     /// Ends a lease. If the report says that the visit never began (`Deferred`), nobody pays for
     /// it; in every other case the host's and the address's gaps count from its end.
@@ -187,8 +190,12 @@ impl Frontier {
         match policy.blame {
             Blame::Host => {
                 record.failures = record.failures.saturating_add(1);
-                let before = u32::from(record.failures) - 1;
-                until = until.max(ended.saturating_add(policy.grown(before)));
+                // A host that asks for rest gets it at once; one bad page on a good host must not
+                // hold up the others, so the host itself waits only when it goes on.
+                let patience = if policy.free { 0 } else { FAILURES_BEFORE_WAIT };
+                if let Some(before) = record.failures.checked_sub(patience + 1) {
+                    until = until.max(ended.saturating_add(policy.grown(before.into())));
+                }
                 if record.failures >= most {
                     record.set_asides = record.set_asides.saturating_add(1);
                     record.aside = true;

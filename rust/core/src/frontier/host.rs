@@ -65,6 +65,25 @@ pub(super) fn seconds(time: Micros) -> u32 {
     time.div_ceil(SECOND).try_into().unwrap_or(u32::MAX)
 }
 
+/// What makes the gap of a host as long as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapSource {
+    Setting,
+    CrawlDelay,
+    ResponseTime,
+}
+
+impl GapSource {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GapSource::Setting => "setting",
+            GapSource::CrawlDelay => "crawl_delay",
+            GapSource::ResponseTime => "response_time",
+        }
+    }
+}
+
 /// What is kept of a host. Times are frontier time in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostRecord {
@@ -102,17 +121,31 @@ impl HostRecord {
     /// The least time between two visits.
     #[must_use]
     pub fn gap(&self, key: u64, settings: &Settings) -> Micros {
+        self.gap_and_source(key, settings).0
+    }
+
+    /// The least time between two visits, and which of the three asks for it.
+    #[must_use]
+    pub fn gap_and_source(&self, key: u64, settings: &Settings) -> (Micros, GapSource) {
         let setting = if settings.gaps.is_empty() {
             settings.gap
         } else {
             settings.gaps.get(&key).copied().unwrap_or(settings.gap)
         };
         let [http, https] = self.crawl_delay_ms;
+        let asked = u64::from(http.max(https)) * 1_000;
         let response =
             f64::from(self.response_ms) * 1_000.0 * f64::from(settings.response_factor.max(0.0));
-        setting
-            .max(u64::from(http.max(https)) * 1_000)
-            .max(response as Micros)
+        let response = response as Micros;
+        let gap = setting.max(asked).max(response);
+        let source = if gap == setting {
+            GapSource::Setting
+        } else if gap == asked {
+            GapSource::CrawlDelay
+        } else {
+            GapSource::ResponseTime
+        };
+        (gap, source)
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -397,5 +430,9 @@ mod tests {
         assert_eq!(record.gap(1, &settings), 10 * SECOND);
         settings.gaps.insert(1, 60 * SECOND);
         assert_eq!(record.gap(1, &settings), 60 * SECOND);
+        assert_eq!(
+            record.gap_and_source(2, &settings),
+            (10 * SECOND, GapSource::CrawlDelay)
+        );
     }
 }

@@ -32,6 +32,7 @@ mod ending;
 mod finish;
 mod gate;
 mod host;
+mod inspect;
 mod ips;
 mod lines;
 mod overlay;
@@ -49,7 +50,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-pub use host::{HostRecord, RobotsKind, RobotsState, Standing};
+pub use host::{GapSource, HostRecord, RobotsKind, RobotsState, Standing};
+pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
 pub use ips::IpTable;
 pub use queued::BANDS;
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
@@ -109,21 +111,7 @@ impl Frontier {
         now: Micros,
         writes: &mut Writes,
     ) -> Result<Frontier, StateError> {
-        let recorded = match reads.get(Space::Meta, META_KEY)? {
-            None => None,
-            Some(value) => match value.split_first() {
-                Some((&META_VERSION, rest)) => {
-                    let time = rest.try_into().map_err(|_| damaged("clock"))?;
-                    Some(u64::from_be_bytes(time))
-                }
-                Some((version, _)) => {
-                    return Err(StateError::Format(format!(
-                        "the frontier was written in format {version}, this program reads {META_VERSION}"
-                    )));
-                }
-                None => return Err(damaged("clock")),
-            },
-        };
+        let recorded = recorded_time(reads)?;
         let mut clock = Clock::from(recorded.unwrap_or(0));
         let time = clock.tick(now);
         let mut frontier = Frontier {
@@ -326,6 +314,23 @@ impl Frontier {
                 }
             }
         }
+    }
+}
+
+/// The last frontier time on record; `None` in a new state.
+fn recorded_time(reads: &dyn Reads) -> Result<Option<Micros>, StateError> {
+    let Some(value) = reads.get(Space::Meta, META_KEY)? else {
+        return Ok(None);
+    };
+    match value.split_first() {
+        Some((&META_VERSION, rest)) => {
+            let time = rest.try_into().map_err(|_| damaged("clock"))?;
+            Ok(Some(u64::from_be_bytes(time)))
+        }
+        Some((version, _)) => Err(StateError::Format(format!(
+            "the frontier was written in format {version}, this program reads {META_VERSION}"
+        ))),
+        None => Err(damaged("clock")),
     }
 }
 

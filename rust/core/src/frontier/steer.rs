@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use super::host::{Host, HostRecord, Standing};
+use super::host::{GapSource, Host, HostRecord, Standing};
 use super::{Counters, Frontier, Micros, Settings, damaged};
 use crate::outcome::Outcome;
 use crate::state::{Reads, Space, StateError};
@@ -16,6 +16,7 @@ pub struct HostView {
     /// When the next visit may start.
     pub due: Micros,
     pub gap: Micros,
+    pub gap_source: GapSource,
     pub leases: u8,
     /// Waits in the line of this address.
     pub in_line: Option<IpAddr>,
@@ -126,35 +127,19 @@ impl Frontier {
     /// What is known of a host.
     pub fn explain(&self, key: u64, reads: &dyn Reads) -> Result<Option<HostView>, StateError> {
         if let Some(host) = self.slots.get(&key).and_then(|&slot| self.host(slot)) {
+            let (gap, gap_source) = host.record.gap_and_source(key, &self.settings);
             return Ok(Some(HostView {
                 host_key: key,
                 standing: host.standing(),
                 due: self.clock.outside(host.due(&self.settings)),
-                gap: host.record.gap(key, &self.settings),
+                gap,
+                gap_source,
                 leases: host.leases,
                 in_line: host.record.ip.filter(|_| host.in_line),
                 record: host.record.clone(),
             }));
         }
-        let Some(value) = reads.get(Space::Hosts, &key.to_be_bytes())? else {
-            return Ok(None);
-        };
-        let record = HostRecord::decode(&value).ok_or_else(|| damaged("host"))?;
-        Ok(Some(self.stored_view(key, record)))
-    }
-
-    fn stored_view(&self, key: u64, record: HostRecord) -> HostView {
-        let gap = record.gap(key, &self.settings);
-        let due = record.next_due.max(record.last_end.saturating_add(gap));
-        HostView {
-            host_key: key,
-            standing: Standing::Idle,
-            due: self.clock.outside(due),
-            gap,
-            leases: 0,
-            in_line: None,
-            record,
-        }
+        super::inspect::host_of(key, reads, &self.settings, self.clock)
     }
 
     /// Up to `max` hosts in the order of their keys, from a key on. A host met in a batch that is

@@ -303,14 +303,14 @@ impl Node {
         self.open.begin(now);
         Ok(())
     }
+}
 
-    /// What `why` says of the host: whose alias it is.
-    pub(super) fn alias_view(&self, url: &Url) -> Result<Value, NodeError> {
-        let finding = Aliases::explain(url.host_key(), &*self.state)?;
-        Ok(finding
-            .filter(|finding| *finding.host == *url.host())
-            .map_or(Value::Null, |finding| json!(finding)))
-    }
+/// What `why` says of the host: whose alias it is.
+pub(super) fn alias_view(url: &Url, reads: &dyn Reads) -> Result<Value, NodeError> {
+    let finding = Aliases::explain(url.host_key(), reads)?;
+    Ok(finding
+        .filter(|finding| *finding.host == *url.host())
+        .map_or(Value::Null, |finding| json!(finding)))
 }
 
 #[cfg(test)]

@@ -174,8 +174,12 @@ struct Work {
 impl Work {
     fn commit(&mut self, number: u64, mut batch: Batch) -> Answer {
         let now = self.clock.now();
-        // 1. Records and lines, each appended whole or not at all.
+        // 0. Records must not take the room that the store needs to go on.
         let members = std::mem::take(&mut batch.members);
+        let length: usize = members.iter().map(|member| member.bytes.len()).sum();
+        let length = (length + batch.log.len()) as u64;
+        self.patiently(|work| Ok(work.state.check_room(length)?))?;
+        // 1. Records and lines, each appended whole or not at all.
         self.append_members(&members, &mut batch, now)?;
         drop(members);
         self.patiently(|work| Ok(work.log.append(now, &batch.log)?))?;

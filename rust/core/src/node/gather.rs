@@ -351,13 +351,15 @@ impl Node {
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
         let now = self.clock.now();
+        let year = trap::year_of(now);
         let mut queued = Vec::new();
         let mut trapped = Vec::new();
         let mut aliased = Vec::new();
         for (found, _) in found.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
+            let (budget, reads) = (self.settings.frontier.trap_budget, &*self.state);
             if self.is_alias(&found.url) {
                 aliased.push(found);
-            } else if !found.seed && trap::suspected(&found.url) {
+            } else if !found.seed && self.traps.suspects(&found.url, from, budget, year, reads)? {
                 trapped.push(found);
             } else {
                 queued.push(found);

@@ -33,6 +33,7 @@ use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
+use crate::outcome::Outcome;
 use crate::robots::Robots;
 use crate::seen::{self, Seen};
 use crate::state::disk::DiskState;
@@ -44,6 +45,7 @@ use batch::Batch;
 use committer::Committer;
 pub use progress::{Activity, Progress};
 pub use settings::NodeSettings;
+pub use why::why;
 
 /// What we do wrong, or what our own machine does to us.
 #[derive(Debug)]
@@ -96,6 +98,7 @@ pub struct Node {
     leases: HashMap<u64, Leased>,
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
+    traps: trap::Traps,
     aliases: Aliases,
     /// What became of pages whose batch is not applied yet, by URL key.
     fresh_rows: HashMap<[u8; 16], (u64, alias::Brief)>,
@@ -184,6 +187,7 @@ impl Node {
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
+            traps: trap::Traps::default(),
             aliases,
             fresh_rows: HashMap::new(),
             tally,
@@ -278,7 +282,10 @@ impl Node {
         for visit in visits {
             match Url::from_canonical(visit.url.clone(), self.rules.grouping) {
                 Ok(url) => {
-                    tasks.push(task(visit.lease, url, visit.purpose));
+                    let mut task = task(visit.lease, url, visit.purpose);
+                    let policy = self.frontier.settings().policy(Outcome::Disconnected);
+                    task.last_try = visit.tries.saturating_add(1) >= policy.tries;
+                    tasks.push(task);
                     self.leases.insert(visit.lease, Leased { visit, hops: 0 });
                 }
                 Err(_) => self.refuse_damaged(&visit, now),
@@ -290,7 +297,7 @@ impl Node {
 
     /// A URL that our own store no longer spells as a URL: finished, counted, never silent.
     fn refuse_damaged(&mut self, visit: &Visit, now: u64) {
-        let report = crate::frontier::Report::new(crate::outcome::Outcome::UrlRefused, now, now);
+        let report = crate::frontier::Report::new(Outcome::UrlRefused, now, now);
         self.frontier
             .finish(now, visit.lease, &report, &mut self.open.writes);
         let refusal = Refusal {
@@ -330,6 +337,7 @@ impl Node {
         let mut batch = std::mem::take(&mut self.open);
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
+        self.traps.seal(&mut batch.writes);
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);
@@ -347,7 +355,8 @@ impl Node {
         self.paused = paused;
     }
 
-    /// Commits everything that visits brought, and closes the files.
+    /// Commits everything that visits brought, and closes the files. With no room on the disk it
+    /// says so instead of waiting: what was not committed is visited again after a resume.
     pub fn close(mut self) -> Result<(), NodeError> {
         self.stop(true);
         while self.engine.in_flight() > 0 {
@@ -357,12 +366,9 @@ impl Node {
             }
         }
         self.tally.rest(self.clock.now());
-        while !self.open.is_empty() {
-            self.send_batch(true)?;
-            self.committer.wait(Duration::from_millis(100));
-            self.note_commits()?;
-        }
-        self.committer.close().map_err(NodeError::from)
+        let committed = self.commit_open();
+        self.committer.close()?;
+        committed
     }
 
     /// Swaps the settings that may change while running.
@@ -403,6 +409,7 @@ fn task(lease: u64, url: Url, turn: Turn) -> Task {
         last_modified: None,
         keep_body: false,
         not_before: 0,
+        last_try: false,
     }
 }
 
@@ -422,18 +429,45 @@ fn open_files(
     } else {
         FsyncPolicy::Never
     };
-    let warc_dir = made(dir.join("warc"))?;
-    let log_dir = made(dir.join("log"))?;
+    let warc_dir = made(dir, "warc")?;
+    let log_dir = made(dir, "log")?;
     let warc_at = position(WARC_POSITION)?;
-    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let log_at = position(LOG_POSITION)?;
+    // All files are judged before any is cut.
+    check_length(&warc_dir, warc_at.as_ref())?;
+    check_length(&log_dir, log_at.as_ref())?;
+    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
     let size = settings.store.warc_size;
     let log = LogWriter::resume(&log_dir, &settings.node_name, size, policy, log_at.as_ref())?;
     Ok((warc, log))
 }
 
-fn made(dir: PathBuf) -> Result<PathBuf, NodeError> {
-    std::fs::create_dir_all(&dir).map_err(|error| {
+/// Refuses files that have lost bytes which the state counts on.
+fn check_length(dir: &Path, position: Option<&Position>) -> Result<(), WarcError> {
+    let Some(position) = position else {
+        return Ok(());
+    };
+    let finished = dir.join(&position.name);
+    let open = dir.join(format!("{}.open", position.name));
+    let found = [finished.clone(), open]
+        .into_iter()
+        .find_map(|path| Some((std::fs::metadata(&path).ok()?.len(), path)));
+    match found {
+        None => Err(WarcError::Missing { path: finished }),
+        Some((length, path)) if length < position.offset => Err(WarcError::Short {
+            path,
+            length,
+            committed: position.offset,
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Makes a directory in `parent` whose name survives a power cut.
+fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
+    let dir = parent.join(name);
+    let made = std::fs::create_dir_all(&dir).and_then(|()| std::fs::File::open(parent)?.sync_all());
+    made.map_err(|error| {
         NodeError::State(StateError::Store(format!(
             "cannot make {}: {error}",
             dir.display()

@@ -49,10 +49,15 @@ impl Node {
         Ok(reasons)
     }
 
-    /// Sends the open batch and waits until it is safe.
+    /// Sends the open batch and waits until it is safe. No room on the disk is an error here: the
+    /// caller cannot look at progress meanwhile.
     pub(super) fn commit_open(&mut self) -> Result<(), NodeError> {
         while !self.open.is_empty() || !self.committer.is_idle() {
             self.send_batch(true)?;
+            if self.committer.disk_full() || self.seen_waits {
+                let text = "no room left on the disk".to_owned();
+                return Err(StateError::DiskFull(text).into());
+            }
             self.committer.wait(std::time::Duration::from_millis(100));
             self.note_commits()?;
         }

@@ -152,6 +152,7 @@ pub struct Politeness {
     pub pages_per_host: Option<u32>,
     pub pages: Option<u64>,
     pub bytes: Option<u64>,
+    pub trap_budget: u32,
     pub policies: BTreeMap<String, PolicyRow>,
 }
 

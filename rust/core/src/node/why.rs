@@ -1,28 +1,93 @@
 //! `gossamer why`: what is known of a URL and its host, whose turn, which rule.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::rows::IndexRow;
-use super::{Node, NodeError};
-use crate::canonical::{canonical, partition};
-use crate::frontier::stored_robots;
+use super::{Node, NodeError, NodeSettings, seeds};
+use crate::canonical::{Rules, Url, canonical, partition};
+use crate::clock::Clock;
+use crate::frontier::{HostView, QueueLook, RobotsState, find_queued, stored_host, stored_robots};
+use crate::links::scope::Scope;
+use crate::outcome::Outcome;
 use crate::robots::Robots;
+use crate::state::disk::DiskState;
 use crate::state::{Reads, Space};
 
+/// How far a host's queue is looked through for one URL.
+const QUEUE_LOOK: u64 = 2_000_000;
+
 impl Node {
-    /// Everything known of a URL, as JSON for people and programs.
+    /// Everything known of a URL, as JSON for people and programs. What batches under way hold is
+    /// not seen yet.
     pub fn why(&self, raw: &str) -> Result<Value, NodeError> {
-        let url = match canonical(raw, None, &self.rules) {
+        let policies = self.engine.policies();
+        let view = View {
+            reads: &*self.state,
+            settings: &self.settings,
+            rules: &self.rules,
+            scope: &policies.scope,
+        };
+        view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))
+    }
+}
+
+/// The same for a crawl that is not running: opens its state, and changes neither its files nor
+/// its clocks. Refused while a process has the crawl open.
+pub fn why(dir: &Path, settings: &NodeSettings, raw: &str) -> Result<Value, NodeError> {
+    let place = dir.join("state");
+    if !place.is_dir() {
+        let text = format!("{} holds no crawl", dir.display());
+        return Err(NodeError::Settings(text));
+    }
+    let state = DiskState::open(&place, settings.disk())?;
+    let policies = settings.policies(&seeds::stored_roots(&state)?)?;
+    let politeness = settings.frontier()?;
+    let now = Clock::with_offset(settings.clock_offset).now();
+    let view = View {
+        reads: &state,
+        settings,
+        rules: &settings.rules(),
+        scope: &policies.scope,
+    };
+    view.account(raw, |key| Ok(stored_host(key, &state, &politeness, now)?))
+}
+
+struct View<'a> {
+    reads: &'a dyn Reads,
+    settings: &'a NodeSettings,
+    rules: &'a Rules,
+    scope: &'a Scope,
+}
+
+impl View<'_> {
+    fn account(
+        &self,
+        raw: &str,
+        host: impl FnOnce(u64) -> Result<Option<HostView>, NodeError>,
+    ) -> Result<Value, NodeError> {
+        let url = match canonical(raw, None, self.rules) {
             Ok(url) => url,
             Err(refusal) => return Ok(json!({"given": raw, "refused": refusal.to_string()})),
         };
-        let scope = match self.engine.policies().scope.check(&url) {
-            Ok(()) => Value::Null,
-            Err(rule) => json!(rule.as_str()),
-        };
-        let row = self.state.get(Space::Index, &url.key())?;
+        let row = self.reads.get(Space::Index, &url.key())?;
         let row = row.as_deref().and_then(IndexRow::read);
-        let host = self.frontier.explain(url.host_key(), &*self.state)?;
+        let look = find_queued(
+            url.host_key(),
+            url.host(),
+            url.as_str(),
+            QUEUE_LOOK,
+            self.reads,
+        )?;
+        // Not every kind of seen test can be asked without being changed; what was done and what
+        // is queued are together all that was ever admitted.
+        let seen = match look {
+            _ if row.is_some() => Some(true),
+            QueueLook::Queued(_) => Some(true),
+            QueueLook::NotQueued => Some(false),
+            QueueLook::TooLong => None,
+        };
         Ok(json!({
             "given": raw,
             "url": url.as_str(),
@@ -30,38 +95,101 @@ impl Node {
             "registered_domain": url.registered_domain(),
             "partition": partition(url.host_key(), self.settings.partitions),
             "fingerprint": format!("{:016x}", url.fingerprint()),
-            "seen": self.state.contains(Space::Seen, &url.key())?,
-            "out_of_scope": scope,
+            "seen": seen,
+            "out_of_scope": self.scope.check(&url).err().map(|rule| rule.as_str()),
             "robots": self.robots_verdict(&url)?,
-            "last_visit": row.map(|row| json!({
-                "outcome": row.outcome().map(crate::outcome::Outcome::as_str),
-                "status": row.status,
-                "time": row.time as f64 / 1e6,
-                "depth": row.depth,
-                "warc_file": row.serial,
-                "warc_offset": row.offset,
-                "warc_length": row.length,
-            })),
-            "alias": self.alias_view(&url)?,
-            "host_state": host.map(|view| format!("{view:?}")),
+            "alias": super::alias::alias_view(&url, self.reads)?,
+            "queued": queued(&look),
+            "last_visit": row.as_ref().map(visit),
+            "host_state": host(url.host_key())?.as_ref().map(host_state),
         }))
     }
 
-    fn robots_verdict(&self, url: &crate::canonical::Url) -> Result<Value, NodeError> {
+    fn robots_verdict(&self, url: &Url) -> Result<Value, NodeError> {
         let mut key = url.host_key().to_be_bytes().to_vec();
         key.push(u8::from(url.scheme_is_https()));
-        let Some(value) = self.state.get(Space::Robots, &key)? else {
-            return Ok(json!("no rules known"));
-        };
-        let Some((_, body)) = stored_robots(&value) else {
-            return Ok(json!("no rules known"));
+        let stored = self.reads.get(Space::Robots, &key)?;
+        let Some((until, body)) = stored.as_deref().and_then(stored_robots) else {
+            return Ok(Value::Null);
         };
         let robots = Robots::parse(body, &self.settings.fetch.agent);
         let rule = robots.which_rule(url.path_and_query());
         Ok(json!({
             "allowed": robots.allows(url.path_and_query()),
-            "rule": rule.map(|rule| format!("{rule:?}")),
+            "rule": rule.map(|rule| json!({
+                "line": rule.line,
+                "allow": rule.allow,
+                "pattern": rule.pattern,
+            })),
             "crawl_delay": robots.crawl_delay().map(|delay| delay.as_secs_f64()),
+            "fresh_until": until,
         }))
     }
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn queued(look: &QueueLook) -> Value {
+    match look {
+        QueueLook::NotQueued => Value::Null,
+        QueueLook::TooLong => json!({"unknown": "the host's queue is too long to look through"}),
+        QueueLook::Queued(place) => json!({
+            "ahead": place.ahead,
+            "band": place.band,
+            "depth": place.depth,
+            "tries": place.tries,
+            "not_before": place.not_before.map(seconds),
+        }),
+    }
+}
+
+fn visit(row: &IndexRow) -> Value {
+    let kept = row.length > 0;
+    json!({
+        "outcome": row.outcome().map(Outcome::as_str),
+        "status": (row.status != 0).then_some(row.status),
+        "time": seconds(row.time),
+        "depth": row.depth,
+        "warc_file": kept.then_some(row.serial),
+        "warc_offset": kept.then_some(row.offset),
+        "warc_length": kept.then_some(row.length),
+    })
+}
+
+fn host_state(view: &HostView) -> Value {
+    let record = &view.record;
+    let robots = |state: RobotsState| {
+        json!({
+            "kind": state.kind.as_str(),
+            "until": state.until,
+            "since": state.since,
+            "tries": state.tries,
+        })
+    };
+    json!({
+        "name": &*record.name,
+        "standing": view.standing.as_str(),
+        "due": seconds(view.due),
+        "last_end": seconds(record.last_end),
+        "gap": seconds(view.gap),
+        "gap_source": view.gap_source.as_str(),
+        "crawl_delay": f64::from(record.crawl_delay_ms[0].max(record.crawl_delay_ms[1])) / 1e3,
+        "response_time": f64::from(record.response_ms) / 1e3,
+        "under_way": view.leases,
+        "in_line_of": view.in_line.map(|ip| ip.to_string()),
+        "ip": record.ip.map(|ip| ip.to_string()),
+        "queued": record.queued,
+        "waiting": record.waiting,
+        "pages": record.pages,
+        "bytes": record.bytes,
+        "errors": record.errors,
+        "failures_in_a_row": record.failures,
+        "set_asides": record.set_asides,
+        "set_aside": record.aside,
+        "blocked": record.blocked,
+        "given_up": record.given_up.map(Outcome::as_str),
+        "robots": {"http": robots(record.robots[0]), "https": robots(record.robots[1])},
+    })
 }

@@ -111,6 +111,12 @@ impl DiskState {
         })
     }
 
+    /// Refuses with [`StateError::DiskFull`] when writing `bytes` beside the store would leave it
+    /// less than its reserve: for whoever fills the same device.
+    pub fn check_room(&self, bytes: u64) -> Result<(), StateError> {
+        self.room.check(bytes)
+    }
+
     fn with<T>(&self, f: impl FnOnce(&Live) -> Result<T, StateError>) -> Result<T, StateError> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref() {
@@ -314,8 +320,8 @@ fn map_error(error: &fjall::Error) -> StateError {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 StateError::DiskFull(io.to_string())
             }
-            ErrorKind::UnexpectedEof | ErrorKind::InvalidData => {
-                StateError::Format(format!("a file is damaged: {io}"))
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::NotFound => {
+                StateError::Format(format!("a file is damaged or lost: {io}"))
             }
             _ => StateError::Store(io.to_string()),
         };
@@ -324,7 +330,7 @@ fn map_error(error: &fjall::Error) -> StateError {
         fjall::Error::Locked => StateError::InUse("the store is locked".to_owned()),
         fjall::Error::Poisoned => StateError::Store("an earlier write failed".to_owned()),
         fjall::Error::KeyspaceDeleted => StateError::Store(error.to_string()),
-        other => StateError::Format(format!("a file is damaged: {other:?}")),
+        other => StateError::Format(format!("a file is damaged or lost: {other:?}")),
     }
 }
 

@@ -7,6 +7,9 @@
 mod engine;
 mod process;
 mod settings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -36,6 +39,8 @@ pub struct Task {
     pub keep_body: bool,
     /// Do not begin before this time; 0: at once.
     pub not_before: u64,
+    /// No further try follows: what came of a broken page is better than nothing.
+    pub last_try: bool,
 }
 
 /// What parsing told of a page, small enough to keep until the batch is committed.

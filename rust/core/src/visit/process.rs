@@ -2,7 +2,7 @@
 
 use super::{Facts, Original, Policies, Purpose, Task, Visited};
 use crate::canonical::{Base, Rules, canonical};
-use crate::fetch::Response;
+use crate::fetch::{Response, Truncated};
 use crate::links::{Outlinks, outlinks};
 use crate::outcome::Outcome;
 use crate::parse::{Input, Page, parse};
@@ -66,6 +66,14 @@ pub(super) fn process(
     known: &dyn Known,
     make_records: bool,
 ) -> Visited {
+    let broken = (!task.last_try).then(|| broken_off(&response)).flatten();
+    if let Some(outcome) = broken {
+        let mut visited = Visited::without_answer(task.clone(), outcome, ended);
+        visited.started = started;
+        visited.ip = response.ip;
+        visited.detail = response.detail;
+        return visited;
+    }
     let mut visited = Visited::without_answer(task.clone(), response.outcome, ended);
     visited.started = started;
     visited.status = response.status;
@@ -102,6 +110,15 @@ pub(super) fn process(
     visited.request_head = response.request_head;
     visited.response_head = response.response_head.as_bytes().to_vec();
     visited
+}
+
+/// The outcome of a page whose transfer broke off, which another try may bring whole.
+fn broken_off(response: &Response) -> Option<Outcome> {
+    match response.truncated {
+        Some(Truncated::Disconnect) => Some(Outcome::Disconnected),
+        Some(Truncated::Time) => Some(Outcome::TimedOut),
+        _ => None,
+    }
 }
 
 fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies: &Policies) {

@@ -4,7 +4,7 @@ pub mod settings;
 
 use std::sync::Arc;
 
-use gossamer_core::fetch::{Fetcher as Core, Purpose, Request, Response, guard};
+use gossamer_core::fetch::{Fetcher as Core, Purpose, Request, Response, decoded, guard};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -200,8 +200,22 @@ fn forbidden_address(ip: &str) -> PyResult<Option<&'static str>> {
     Ok(guard::forbidden(ip))
 }
 
+/// The text of a stored body, given its Content-Encoding, and whether that is all of it.
+#[pyfunction]
+#[pyo3(signature = (body, content_encoding, limit=1<<28))]
+fn decode_body<'py>(
+    py: Python<'py>,
+    body: &[u8],
+    content_encoding: &str,
+    limit: usize,
+) -> (Bound<'py, PyBytes>, bool) {
+    let (text, whole) = py.detach(|| decoded(body, content_encoding, limit));
+    (PyBytes::new(py, &text), whole)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Fetcher>()?;
     module.add_class::<FetchResponse>()?;
-    module.add_function(wrap_pyfunction!(forbidden_address, module)?)
+    module.add_function(wrap_pyfunction!(forbidden_address, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_body, module)?)
 }

@@ -1,0 +1,104 @@
+"""`gossamer export`: pages, links or an index of a crawl, for other programs."""
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import msgspec
+import typer
+
+from gossamer._native import StateError
+from gossamer.cli.text import count
+from gossamer.errors import GossamerError, UsageError
+from gossamer.export import link_rows, page_rows, write_parquet
+from gossamer.path.store import export_cdxj, log_files, warc_files
+from gossamer.path.store.fetch_log import LogDamagedError
+
+# Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
+# for every reader.
+_UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return f"\\u{ord(found[0].decode()):04x}".encode()
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    CDXJ = "cdxj"
+    LINKS = "links"
+
+
+def export(
+    directory: Annotated[Path, typer.Argument(help="The crawl.", metavar="DIR")],
+    *,
+    format: Annotated[  # noqa: A002 - the name of the option
+        Format,
+        typer.Option(help="Pages (jsonl, parquet), an index (cdxj), or links as JSON lines."),
+    ] = Format.JSONL,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; standard output if absent.")
+    ] = None,
+) -> None:
+    """Write the pages, the links or the index of a crawl in a form that other programs read."""
+    if not warc_files(directory) and not log_files(directory):
+        raise UsageError(f"{directory} holds no crawl (no log and no WARC files)")
+    if format is Format.PARQUET and output is None:
+        raise UsageError("--format parquet needs --output FILE")
+    try:
+        if output is None:
+            _write(directory, format, sys.stdout.buffer)
+            sys.stdout.flush()
+        else:
+            number = _to_file(directory, format, output)
+            print(f"{output}: {count(number)} rows", file=sys.stderr)
+    except (StateError, LogDamagedError) as error:
+        raise GossamerError(f"{error}; `gossamer audit {directory}` tells more") from error
+    except BrokenPipeError:
+        # The reader has seen enough.
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+
+
+def _to_file(directory: Path, format: Format, output: Path) -> int:  # noqa: A002
+    """Writes beside the target and renames: a file under its name is whole."""
+    unfinished = output.with_name(output.name + ".new")
+    try:
+        if format is Format.PARQUET:
+            number = write_parquet(page_rows(directory), unfinished)
+        elif format is Format.CDXJ:
+            number = export_cdxj(directory, unfinished)
+        else:
+            with unfinished.open("wb") as file:
+                number = _write(directory, format, file)
+        unfinished.replace(output)
+    except OSError as error:
+        raise GossamerError(f"cannot write {output}: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return number
+
+
+def _write(directory: Path, format: Format, file: BinaryIO) -> int:  # noqa: A002
+    if format is Format.CDXJ:
+        with tempfile.TemporaryDirectory() as place:
+            target = Path(place) / "index.cdxj"
+            number = export_cdxj(directory, target)
+            with target.open("rb") as index:
+                while block := index.read(1 << 20):
+                    file.write(block)
+        return number
+    rows: Iterable[msgspec.Struct] = (
+        link_rows(directory) if format is Format.LINKS else page_rows(directory)
+    )
+    encode = msgspec.json.Encoder().encode
+    number = 0
+    for row in rows:
+        file.write(_UNSAFE.sub(_escape, encode(row)) + b"\n")
+        number += 1
+    return number

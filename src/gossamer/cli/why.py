@@ -1,0 +1,186 @@
+"""`gossamer why`: what is known of a URL and its host, whose turn, which rule."""
+
+import time
+from collections import deque
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from gossamer import _native
+from gossamer.cli.text import plain, size, span
+from gossamer.errors import GossamerError, StateInUseError, UsageError
+from gossamer.model.outcome import POLICIES
+from gossamer.node.handover import native_settings
+from gossamer.path.store import LogLine, read_log, warc_files
+from gossamer.path.store.fetch_log import LogDamagedError
+from gossamer.settings import load
+
+VISITS = 5
+
+
+def why(
+    url: Annotated[str, typer.Argument(help="The URL.", metavar="URL")],
+    *,
+    out: Annotated[Path, typer.Option(help="The crawl.")] = Path("crawl-out"),
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a crawl knows of a URL: seen, allowed, queued, visited, and when it is due."""
+    account = explain(out, url)
+    if json:
+        print(msgspec.json.encode(account).decode())
+        return
+    for name, text in describe(account, time.time()):
+        print(f"{name + ':':<12} {plain(text, 2500)}")
+
+
+def explain(out: Path, url: str) -> dict[str, Any]:
+    """The account as plain values. The crawl is not changed."""
+    file = out / "crawl.toml"
+    if not file.exists() or not (out / "state").is_dir():
+        raise UsageError(f"{out} holds no crawl (no crawl.toml and state)")
+    settings = native_settings(load(file, {}))
+    try:
+        account: dict[str, Any] = msgspec.json.decode(_native.why(out, settings, url))
+    except _native.StateInUseError as error:
+        raise StateInUseError(
+            f"the crawl in {out} is running, and its state belongs to it until it ends; stop it "
+            "with Ctrl-C and ask again (--resume goes on), or look at the visits so far in "
+            f"{out / 'log'}"
+        ) from error
+    except (_native.StateError, OSError) as error:
+        raise GossamerError(str(error)) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if "url" in account:
+        account["visits"] = _visits(out, account["url"])
+        account["robots_visits"] = _visits(out, _robots_url(account["url"]))
+        last = account["last_visit"]
+        if last is not None and last["warc_file"] is not None:
+            last["warc_file"] = _file_name(out, last["warc_file"])
+    return account
+
+
+def _robots_url(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3]) + "/robots.txt"
+
+
+def _visits(out: Path, url: str) -> list[dict[str, Any]]:
+    """The last lines of the log about a URL."""
+    last: deque[LogLine] = deque(maxlen=VISITS)
+    try:
+        last.extend(line for line in read_log(out) if line.url == url)
+    except LogDamagedError as error:
+        raise GossamerError(f"{error}; `gossamer audit {out}` tells more") from error
+    return [msgspec.to_builtins(line) for line in last]
+
+
+def _file_name(out: Path, serial: int) -> str | None:
+    names = [file.name for file in warc_files(out) if f"-{serial:05}-" in file.name]
+    return names[0] if names else None
+
+
+def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
+    """The account in words, a fact a line."""
+    if "refused" in account:
+        return [("given", account["given"]), ("refused", f"no URL to visit: {account['refused']}")]
+    facts = [("url", account["url"])]
+    if account["given"] != account["url"]:
+        facts.append(("given", f"{account['given']} (this is its canonical form)"))
+    facts.append(("host", f"{account['host']}, partition {account['partition']}"))
+    seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
+    facts.append(("seen", seen[account["seen"]]))
+    facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
+    facts.append(("robots", _robots(account)))
+    facts.append(("queue", _queue(account["queued"], now)))
+    facts.extend(("visit", _visit(line)) for line in account["visits"])
+    last = account["last_visit"]
+    if not account["visits"]:
+        word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
+        facts.append(("visit", word))
+    if last is not None and last["warc_file"] is not None:
+        place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
+        facts.append(("stored", place))
+    facts.extend(_host(account["host_state"], now))
+    return facts
+
+
+def _robots(account: dict[str, Any]) -> str:
+    robots, host = account["robots"], account["host_state"]
+    if robots is None:
+        scheme = account["url"].split(":", 1)[0]
+        kind = host["robots"][scheme]["kind"] if host else "unknown"
+        return {
+            "allow_all": "allowed: the host has no robots file",
+            "unreachable": "the host's robots file could not be had; nothing is visited meanwhile",
+        }.get(kind, "not fetched yet")
+    word = "allowed" if robots["allowed"] else "forbidden"
+    rule = robots["rule"]
+    if rule is None:
+        return f"{word}: no rule matches"
+    name = "Allow" if rule["allow"] else "Disallow"
+    return f"{word} by line {rule['line']}: {name}: {rule['pattern']}"
+
+
+def _queue(queued: dict[str, Any] | None, now: float) -> str:
+    if queued is None:
+        return "not queued"
+    if "unknown" in queued:
+        return str(queued["unknown"])
+    words = f"{queued['ahead']} URLs of the host before it, band {queued['band']}"
+    words += f", depth {queued['depth']}, {queued['tries']} tries so far"
+    if queued["not_before"] is not None:
+        words += f", not before {_when(queued['not_before'], now)}"
+    return words
+
+
+def _visit(line: dict[str, Any]) -> str:
+    status = f" ({line['status']})" if line["status"] is not None else ""
+    words = f"{line['time']} {line['outcome']}{status}: {POLICIES[line['outcome']].meaning}"
+    if line["ip"] is not None:
+        words += f"; {size(line['bytes'])} in {line['ms']:.0f} ms from {line['ip']}"
+    return words + (f"; found on {line['from']}" if line["from"] else "")
+
+
+_SOURCES = {
+    "setting": "politeness.delay or an override of it",
+    "crawl_delay": "the site's Crawl-delay",
+    "response_time": "the time of its last response",
+}
+
+
+def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
+    if state is None:
+        return [("its host", "not known: nothing of it was ever queued")]
+    words = (
+        f"{state['standing']}, {state['queued']} URLs queued ({state['waiting']} wait for a time), "
+        f"{state['pages']} pages, {size(state['bytes'])}, {state['errors']} errors"
+    )
+    facts = [("its host", words)]
+    if state["blocked"]:
+        facts.append(("blocked", "by the operator"))
+    if state["given_up"]:
+        facts.append(("given up", f"after {state['given_up']}"))
+    elif state["set_aside"]:
+        facts.append(("set aside", f"{state['set_asides']} times, for failures in a row"))
+    if state["failures_in_a_row"]:
+        facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
+    facts.append(("its gap", f"{state['gap']:.3f} s, from {_SOURCES[state['gap_source']]}"))
+    facts.append(("due", _when(state["due"], now)))
+    if state["ip"]:
+        facts.append(("address", state["ip"]))
+    return facts
+
+
+def _time(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return "never"
+
+
+def _when(seconds: float, now: float) -> str:
+    left = seconds - now
+    return f"{_time(seconds)} ({'in ' + span(left) if left > 0 else 'now'})"

@@ -1,0 +1,159 @@
+"""Rows of pages and of links. Text from the web is text in a field, never more."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gossamer._native import (
+    ParsedPage,
+    UrlRefused,
+    UrlRules,
+    canonical_url,
+    canonical_urls,
+    decode_body,
+    parse_page,
+)
+from gossamer.export.stored import StoredPage, stored_pages
+from gossamer.path.store.http import field, fields
+from gossamer.settings import CrawlSettings, load
+
+TEXT_LIMIT = 64 << 20
+"""Decoded bytes of a page that are read at most."""
+
+
+class PageRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
+    """A page. `None`: not known, or not to be had."""
+
+    url: str
+    time: str
+    host: str
+    ip: str | None
+    outcome: str
+    status: int | None
+    mime: str | None
+    charset: str | None
+    title: str | None
+    lang: str | None
+    digest: str | None
+    simhash: str | None
+    bytes: int
+    ms: float | None
+    depth: int
+    from_url: str | None
+    outlinks: int | None
+    noindex: bool | None
+    nofollow: bool | None
+    truncated: str | None
+    duplicate_of: str | None
+    warc_file: str
+    warc_offset: int
+    warc_length: int
+
+
+class LinkRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
+    """A link as it stands in a page, its target absolute and canonical."""
+
+    from_url: str
+    to: str
+    kind: str
+    rel: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    settings: CrawlSettings
+    rules: UrlRules
+
+    @staticmethod
+    def of(out: Path) -> "_Reader":
+        file = out / "crawl.toml"
+        settings = load(file if file.exists() else None, {})
+        canonical = settings.canonical
+        rules = UrlRules(
+            canonical.strip_parameters,
+            canonical.strip_sessions,
+            canonical.max_length,
+            settings.grouping,
+        )
+        return _Reader(settings, rules)
+
+    def parse(self, stored: StoredPage) -> ParsedPage | None:
+        """What the page says; `None` where its body is stored under another URL."""
+        record = stored.page.record
+        if record.kind != "response" or record.body is None:
+            return None
+        head = fields(record.head)
+        body, coding = record.body, field(head, "content-encoding")
+        if coding:
+            body = decode_body(body, coding, TEXT_LIMIT)[0]
+        scope, parse = self.settings.scope, self.settings.parse
+        return parse_page(
+            body,
+            stored.line.url,
+            field(head, "content-type"),
+            [(name, value) for name, value in head if name in {"link", "x-robots-tag"}],
+            agent=self.settings.fetch.agent,
+            max_links=parse.max_links,
+            anchor_bytes=parse.anchor_bytes,
+            forms=scope.forms,
+            resources=scope.resources,
+        )
+
+    def links(self, page: ParsedPage, url: str) -> Iterator[LinkRow]:
+        base = url
+        if page.base is not None:
+            try:
+                base = canonical_url(page.base, url)
+            except UrlRefused:
+                base = url
+        links = [link for link in page.links if link[0] != "base"]
+        targets = canonical_urls([link[1] for link in links], base, self.rules)
+        for (kind, _, rel, anchor, _), (to, _) in zip(links, targets, strict=True):
+            if to is not None:
+                yield LinkRow(url, to, kind, rel, anchor)
+
+
+def page_rows(out: Path) -> Iterator[PageRow]:
+    """A row per page of the crawl in `out`."""
+    reader = _Reader.of(out)
+    for stored in stored_pages(out):
+        line, record = stored.line, stored.page.record
+        page = reader.parse(stored)
+        yield PageRow(
+            url=line.url,
+            time=line.time,
+            host=line.host,
+            ip=line.ip,
+            outcome=line.outcome,
+            status=line.status,
+            mime=record.mime,
+            charset=page.charset if page else None,
+            title=page.title if page else None,
+            lang=(page.lang or None) if page else None,
+            digest=line.digest,
+            simhash=f"{page.simhash:016x}" if page else None,
+            bytes=line.bytes,
+            ms=line.ms,
+            depth=line.depth,
+            from_url=line.from_url,
+            outlinks=len({link.to for link in reader.links(page, line.url)}) if page else None,
+            noindex=page.noindex if page else None,
+            nofollow=page.nofollow if page else None,
+            truncated=record.truncated,
+            duplicate_of=record.refers_to_uri,
+            warc_file=stored.page.file.name.removesuffix(".open"),
+            warc_offset=record.offset,
+            warc_length=record.length,
+        )
+
+
+def link_rows(out: Path) -> Iterator[LinkRow]:
+    """A row per link of each page, in the order of the page; the same link may stand twice."""
+    reader = _Reader.of(out)
+    for stored in stored_pages(out):
+        page = reader.parse(stored)
+        if page is not None:
+            yield from reader.links(page, stored.line.url)

@@ -1,0 +1,134 @@
+"""What a crawl says of a URL."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.audit.crawls import Crawl, gossamer
+
+from gossamer.simweb import Options, serve
+
+
+def asked(crawl: Crawl, url: str) -> dict[str, Any]:
+    done = gossamer("why", url, "--out", crawl.out, "--json")
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def first(crawl: Crawl, outcome: str) -> dict[str, Any]:
+    return next(
+        line
+        for line in crawl.lines()
+        if line["outcome"] == outcome and not line["url"].endswith("/robots.txt")
+    )
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(out)): file.read_bytes()
+        for folder in ("warc", "log")
+        for file in (out / folder).iterdir()
+    }
+
+
+def test_a_page_that_was_fetched(exported: Crawl) -> None:
+    line = first(exported, "fetched")
+    before = files(exported.out)
+    answer = asked(exported, line["url"] + "?utm_source=x#part")
+    assert answer["url"] == line["url"]
+    assert answer["seen"] is True
+    assert answer["queued"] is None
+    assert answer["out_of_scope"] is None
+    assert answer["visits"] == [line]
+    last = answer["last_visit"]
+    assert (last["outcome"], last["status"]) == ("fetched", 200)
+    assert last["warc_file"] == exported.warc().name
+    host = answer["host_state"]
+    assert host["name"] == line["host"]
+    assert host["standing"] == "idle"
+    assert host["ip"] == line["ip"]
+    assert host["gap_source"] in {"setting", "crawl_delay", "response_time"}
+    # Looking changes nothing.
+    assert files(exported.out) == before
+
+
+def test_words_for_people(exported: Crawl) -> None:
+    line = first(exported, "fetched")
+    done = gossamer("why", line["url"], "--out", exported.out)
+    assert done.returncode == 0
+    for word in ("url:", "robots:", "stored:", "its gap:", "due:", "2xx with a body"):
+        assert word in done.stdout
+
+
+def test_a_url_that_robots_rules_forbid(exported: Crawl) -> None:
+    line = first(exported, "robots_refused")
+    answer = asked(exported, line["url"])
+    assert answer["robots"]["allowed"] is False
+    rule = answer["robots"]["rule"]
+    assert rule["allow"] is False
+    assert rule["line"] >= 1
+    assert answer["last_visit"]["warc_file"] is None
+    done = gossamer("why", line["url"], "--out", exported.out)
+    assert f"forbidden by line {rule['line']}: Disallow: {rule['pattern']}" in done.stdout
+
+
+def test_urls_that_were_never_met(exported: Crawl) -> None:
+    known = first(exported, "fetched")["url"].rsplit("/", 1)[0]
+    answer = asked(exported, known + "/never-met")
+    assert (answer["seen"], answer["queued"], answer["last_visit"]) == (False, None, None)
+    assert answer["host_state"] is not None
+    answer = asked(exported, "http://example.org/picture.jpg")
+    assert answer["host_state"] is None
+    assert "skip_suffixes" in answer["out_of_scope"]
+    done = gossamer("why", "mailto:x@example.org", "--out", exported.out)
+    assert done.returncode == 0
+    assert "no URL to visit" in done.stdout
+
+
+def test_no_crawl_is_wrong_use(tmp_path: Path) -> None:
+    done = gossamer("why", "http://a.test/", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "holds no crawl" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_running_crawl_says_so_and_a_stopped_one_shows_its_queue(tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    with serve(Options(hosts=1, pages=200, port=0)) as web:
+        running = subprocess.Popen(
+            [
+                sys.executable, "-m", "gossamer.cli.main", "crawl", web.url, "--scope", "any",
+                "--delay", "200ms", "--allow-private", "--out", str(out),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            wait = time.monotonic() + 30
+            while web.requests() < 4 and time.monotonic() < wait:
+                time.sleep(0.05)
+            done = gossamer("why", web.url, "--out", out)
+            assert done.returncode == 2
+            assert "is running" in done.stderr
+            assert gossamer("audit", out).returncode == 0
+        finally:
+            running.terminate()
+            assert running.wait(30) == 130
+        crawl = Crawl(out, web.options)
+        done_urls = {line["url"] for line in crawl.lines()}
+        linked = next(row for row in crawl.rows if row.url == web.url).links
+        queued = next(url for url in linked if url not in done_urls)
+        answer = asked(crawl, queued)
+        assert answer["seen"] is True
+        assert answer["queued"]["depth"] == 1
+        assert answer["queued"]["not_before"] is None
+        assert answer["host_state"]["standing"] == "waiting"
+        assert answer["host_state"]["queued"] > 0
+        assert answer["host_state"]["gap"] >= 0.2
+        assert answer["last_visit"] is None
+        report = gossamer("audit", out)
+        assert (report.returncode, report.stderr) == (0, "")

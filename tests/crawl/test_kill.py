@@ -1,0 +1,121 @@
+"""kill -9 at any moment, and --resume: every page exactly once, no host visited too early."""
+
+import contextlib
+import gzip
+import random
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.crawl.conftest import Starter
+from tests.crawl.crawling import Crawl, ended, shortest_gap, until
+
+from gossamer.simweb import SimWeb
+
+KILLS = 20
+GAP = 0.03
+
+
+def kill_after(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """For the start, where there is nothing yet to wait for: imports, opening, cutting files."""
+    with ended(process):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        process.send_signal(signal.SIGKILL)
+        return process.wait(10) == -signal.SIGKILL
+
+
+def test_killed_twenty_times(crawl: Starter, web: SimWeb, web_log: Path) -> None:
+    chance = random.Random(20)
+    one = crawl("--set", "store.warc_size=2MiB", delay="30ms")
+    killed = 0
+    for kill in range(KILLS):
+        process = one.start(resume=(one.out / "crawl.toml").exists())
+        if kill % 5 == 4:
+            killed += kill_after(process, chance.uniform(0.2, 0.9))
+        else:
+            killed += one.kill(process, chance.randint(1, 90))
+    assert killed == KILLS
+    one.resume()
+    one.check_complete()
+    assert len(one.warcs()) > 3
+    web.stop()
+    gap, where = shortest_gap(web_log)
+    assert gap >= GAP - 0.0001, where
+
+
+def test_killed_before_there_is_a_state(crawl: Starter) -> None:
+    one = crawl()
+    process = one.start()
+    with ended(process):
+        until((one.out / "crawl.toml").exists, "the settings to be saved")
+        process.kill()
+        process.wait(10)
+    assert one.web.requests() == 0
+    one.resume()
+    one.check_complete()
+
+
+def torn_records(file: Path) -> bytes:
+    """A whole record and half of another, as if a batch was being written."""
+    content = file.read_bytes()
+    starts = [0]
+    while len(starts) < 4:
+        starts.append(content.index(b"\x1f\x8b\x08", starts[-1] + 10))
+    middle = (starts[2] + starts[3]) // 2
+    with contextlib.suppress(EOFError):
+        gzip.decompress(content[starts[1] : middle])
+        pytest.fail("the last record is whole")
+    return content[starts[1] : middle]
+
+
+def add_tails(one: Crawl, chance: random.Random, kind: str) -> None:
+    """What a crash can leave past the committed end of the files."""
+    (file,) = one.warcs("*.open")
+    (log,) = sorted((one.out / "log").glob("*.jsonl"))[-1:]
+    with file.open("ab") as warc, log.open("ab") as lines:
+        if kind == "torn":
+            warc.write(torn_records(file))
+            lines.write(log.read_bytes()[: chance.randint(300, 900)])
+        elif kind == "garbage":
+            warc.write(chance.randbytes(chance.randint(1, 100_000)))
+            lines.write(chance.randbytes(5000))
+        else:
+            warc.write(bytes(1 << 20))
+            lines.write(bytes(4096))
+
+
+@pytest.mark.parametrize("kind", ["torn", "garbage", "zeros"])
+def test_tail_past_the_committed_end_is_cut(crawl: Starter, kind: str) -> None:
+    chance = random.Random(kind)
+    one = crawl()
+    assert one.kill(one.start(), chance.randint(300, 1200))
+    add_tails(one, chance, kind)
+    one.resume()
+    one.check_complete()
+
+
+@pytest.mark.parametrize("what", ["warc", "log"])
+def test_file_shorter_than_committed_is_refused(crawl: Starter, what: str) -> None:
+    one = crawl()
+    assert one.kill(one.start(), 700)
+    other = "log" if what == "warc" else "warc"
+    (file,) = (one.out / what).iterdir()
+    (untouched,) = (one.out / other).iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with untouched.open("ab") as stream:
+        stream.write(b"a tail that a resume would cut")
+    before = {path: path.read_bytes() for path in (file, untouched)}
+    settings = (one.out / "crawl.toml").read_bytes()
+    assert one.run("--set", "limits.pages=3", resume=True) == 1
+    assert str(file) in one.said()
+    assert "committed" in one.said()
+    assert "Traceback" not in one.said()
+    assert {path: path.read_bytes() for path in before} == before
+    assert (one.out / "crawl.toml").read_bytes() == settings
+    # With the lost bytes back, nothing was lost by the refusal.
+    file.write_bytes(whole)
+    one.resume()
+    one.check_complete()

@@ -1,0 +1,92 @@
+"""A power cut: what was reported as stored is on the device.
+
+The crawl runs on a file system in an image. When its process is killed the image is copied as it is,
+without a sync: what the system had not written yet is lost, as if the machine had stopped.
+"""
+
+import contextlib
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.crawl.conftest import Starter
+from tests.crawl.crawling import Crawl, ended, expected
+from tests.crawl.mounts import make_image, mounted
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from gossamer.simweb import SimWeb
+
+REPORTING = """
+import asyncio, sys
+from pathlib import Path
+from gossamer.node.directory import prepare
+from gossamer.node.standalone import Interrupt, Standalone
+from gossamer.settings import load
+
+async def main(out, *seeds):
+    settings = load(Path(out, "crawl.toml") if not seeds else None, {
+        "scope.kind": "any", "politeness.delay": "0s", "fetch.allow_private": True,
+        "store.batch_pages": 16, "store.batch_wait": "5ms",
+    })
+    left = prepare(Path(out), settings, list(seeds), resume=not seeds)
+    async with Standalone(Path(out), settings) as standalone:
+        await standalone.add_seeds(left)
+        await standalone.run(lambda progress: print(progress.pages, flush=True), Interrupt())
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def crawl_until_cut(out: Path, image: Path, copy: Path, pages: int, *seeds: str) -> int:
+    """Crawls until so many pages are reported, cuts the power, and gives how many were."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", REPORTING, str(out), *seeds], stdout=subprocess.PIPE
+    )
+    with ended(process):
+        assert process.stdout is not None
+        reported = 0
+        while reported < pages:
+            line = process.stdout.readline()
+            assert line, "the crawl ended before the power cut"
+            reported = int(line)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        shutil.copyfile(image, copy)
+        rest = process.stdout.read().splitlines()
+        process.stdout.close()
+    return max([reported, *map(int, rest)])
+
+
+def readable(one: Crawl) -> set[str]:
+    """The pages in the WARC files as the power cut left them; a torn end is what it is."""
+    found = set()
+    for file in one.warcs("*"):
+        with file.open("rb") as stream, contextlib.suppress(ArchiveLoadFailed, EOFError):
+            for record in ArchiveIterator(stream):
+                if record.rec_type in {"response", "revisit"}:
+                    found.add(record.rec_headers.get_header("WARC-Target-URI"))
+    return {url for url in found if not url.endswith("/robots.txt")}
+
+
+def test_power_cut(crawl: Starter, web: SimWeb, tmp_path: Path) -> None:
+    images = [tmp_path / f"image{number}" for number in range(3)]
+    make_image(images[0], 128)
+    disk = tmp_path / "disk"
+    one = crawl(out=disk / "out")
+    one.messages, one.answer = tmp_path / "stderr", tmp_path / "stdout"
+    wanted = expected(web)
+    with mounted(images[0], disk):
+        first = crawl_until_cut(one.out, images[0], images[1], 300, web.url)
+    with mounted(images[1], disk):
+        assert len(readable(one)) >= first
+        second = crawl_until_cut(one.out, images[1], images[2], 800)
+    with mounted(images[2], disk):
+        assert len(readable(one)) >= second
+        asked = web.requests()
+        one.resume()
+        one.check_complete()
+        # Stored means known as stored: none of these was asked for again.
+        assert web.requests() - asked <= len(wanted) - second + 2 * web.options.hosts

@@ -1,0 +1,103 @@
+"""States and directories that a crawl must not touch are refused, with a message and an exit code."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.crawl.conftest import Starter
+from tests.crawl.crawling import Crawl, ended, until
+
+
+@pytest.fixture
+def stopped(crawl: Starter) -> Crawl:
+    """A crawl killed halfway."""
+    one = crawl()
+    assert one.kill(one.start(), 100)
+    return one
+
+
+def newer(store: Path) -> None:
+    (store / "FORMAT").write_text("gossamer-state 2\n")
+
+
+def unmarked(store: Path) -> None:
+    (store / "FORMAT").unlink()
+
+
+def strange(store: Path) -> None:
+    (store / "FORMAT").write_bytes(b"\xff\xfe\x00")
+
+
+def without_version(store: Path) -> None:
+    (store / "version").unlink()
+
+
+def without_spaces(store: Path) -> None:
+    for file in (store / "keyspaces").rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"not what was written")
+
+
+@pytest.mark.parametrize("damage", [newer, unmarked, strange, without_version, without_spaces])
+def test_refused_and_left_alone(stopped: Crawl, damage: Callable[[Path], None]) -> None:
+    damage(stopped.out / "state" / "store")
+    before = stopped.hashes()
+    # A changed setting would be saved if the crawl went on.
+    assert stopped.run("--set", "limits.pages=3", resume=True) in {1, 2}
+    assert str(stopped.out) in stopped.said()
+    assert ("format 2" if damage is newer else "damaged") in stopped.said()
+    assert "Traceback" not in stopped.said()
+    assert stopped.hashes() == before
+
+
+def test_second_process_is_refused(crawl: Starter) -> None:
+    one = crawl(delay="100ms")
+    process = one.start()
+    with ended(process):
+        until(lambda: one.web.requests() > 80, "the first process to be at work")
+        second = crawl()
+        second.messages = one.out.with_name("second.stderr")
+        second.answer = one.out.with_name("second.stdout")
+        settings = (one.out / "crawl.toml").read_bytes()
+        assert second.run("--delay", "0s", resume=True) == 2
+        assert f"{one.out}" in second.said()
+        assert "another process" in second.said()
+        assert second.run() == 2
+        assert "--resume" in second.said()
+        assert (one.out / "crawl.toml").read_bytes() == settings
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    assert "--resume" in one.said()
+    one.resume()
+    one.check_complete()
+
+
+def test_wrong_directories(crawl: Starter, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("mine")
+    full = crawl(out=tmp_path / "full")
+    assert full.run() == 2
+    assert "not empty" in full.said()
+    assert full.run(resume=True) == 2
+    assert "no crawl" in full.said()
+    assert [path.name for path in full.out.iterdir()] == ["thesis.txt"]
+    (tmp_path / "file").write_text("mine")
+    plain = crawl(out=tmp_path / "file")
+    assert plain.run() == 2
+    assert (tmp_path / "file").read_text() == "mine"
+    absent = crawl(out=tmp_path / "absent")
+    assert absent.run(resume=True) == 2
+    assert "no crawl" in absent.said()
+    assert not absent.out.exists()
+
+
+def test_lost_settings_are_not_replaced_by_defaults(stopped: Crawl) -> None:
+    settings = stopped.out / "crawl.toml"
+    kept = settings.read_text()
+    settings.unlink()
+    assert stopped.run(resume=True) == 2
+    assert str(settings) in stopped.said()
+    settings.write_text(kept)
+    stopped.resume()
+    stopped.check_complete()

@@ -63,10 +63,15 @@ def _open(directory: Path) -> _native.Node:
     settings = load(directory / "crawl.toml", {})
     try:
         return _native.Node(str(directory), native_settings(settings))
-    except ValueError as error:
+    except _native.StateInUseError as error:
+        raise StateInUseError(
+            f"the crawl in {directory} is running, and its state belongs to it until it ends; "
+            "stop it with Ctrl-C and ask again (--resume goes on)"
+        ) from error
+    except (_native.StateError, OSError) as error:
         raise GossamerError(str(error)) from error
-    except OSError as error:
-        raise StateInUseError(str(error)) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _show(found: Findings) -> None:

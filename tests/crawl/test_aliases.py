@@ -173,6 +173,14 @@ def test_what_was_left_out_is_logged_once(crawled: Crawled) -> None:
     assert {urlsplit(url).netloc for url in left_out} <= found
 
 
+def test_why_names_the_other_host(crawled: Crawled) -> None:
+    alias = _done("aliases", crawled.out)["aliases"][0]
+    url = f"http://{alias['host']}/"
+    assert _done("why", url, "--out", crawled.out)["alias"] == alias
+    assert alias["of"] in _gossamer("why", url, "--out", crawled.out).stdout
+    assert _done("why", f"{alias['of']}/", "--out", crawled.out)["alias"] is None
+
+
 def test_a_finding_can_be_undone(crawled: Crawled) -> None:
     host = _done("aliases", crawled.out)["aliases"][0]["host"]
     left_out = {
@@ -190,6 +198,8 @@ def test_a_finding_can_be_undone(crawled: Crawled) -> None:
     again = _done("aliases", crawled.out)
     assert host not in {alias["host"] for alias in again["aliases"]}
     assert [alias["host"] for alias in again["undone"]] == [host]
+    audit = _gossamer("audit", crawled.out)
+    assert audit.returncode == 0, audit.stdout + audit.stderr
 
 
 def test_undoing_what_is_no_alias_is_refused(crawled: Crawled) -> None:

@@ -77,10 +77,12 @@ def _settings(out: Path, roots: list[Path], report: Report) -> CrawlSettings | N
 
 
 def _again(parts: dict[Path, list[LogPart]]) -> Iterator[tuple[str, str, str]]:
-    """Outcome, URL and place of each line, read a second time; damage was told the first time."""
+    """Outcome, URL and place of each visit, read a second time; damage was told the first time."""
     silent = Report()
     for root, of_root in parts.items():
         for visit in read_lines(of_root, root, silent):
+            if not visit.real:
+                continue
             yield visit.line.outcome, visit.line.url, visit.where
 
 
@@ -108,7 +110,8 @@ class _Run:
         is_robots = politeness is not None and politeness.robots.is_robots_visit(visit)
         if is_robots:
             self._robots_urls.add(line.url)
-        elif line.outcome in PAGES:
+        elif visit.real and line.outcome in PAGES:
+            # Without a visit it is a URL of an alias, whose page was not asked for.
             report.pages += 1
             self._pages.add(line.url)
         if not visit.real:

@@ -6,9 +6,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from gossamer import _native
 from gossamer.cli.text import plain
@@ -66,30 +63,31 @@ def _open(directory: Path) -> _native.Node:
     settings = load(directory / "crawl.toml", {})
     try:
         return _native.Node(str(directory), native_settings(settings))
-    except ValueError as error:
+    except _native.StateInUseError as error:
+        raise StateInUseError(
+            f"the crawl in {directory} is running, and its state belongs to it until it ends; "
+            "stop it with Ctrl-C and ask again (--resume goes on)"
+        ) from error
+    except (_native.StateError, OSError) as error:
         raise GossamerError(str(error)) from error
-    except OSError as error:
-        raise StateInUseError(str(error)) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _show(found: Findings) -> None:
-    console = Console()
     if not found.aliases:
-        console.print("No host is known to be another name of a site.")
-    for title, rows in (("alias", found.aliases), ("undone", found.undone)):
-        if not rows:
-            continue
-        table = Table(box=None, padding=(0, 2))
-        for name in (title, "is", "same pages", "different", "address", "found", "such as"):
-            table.add_column(name)
-        for row in rows:
-            table.add_row(
-                Text(plain(row.host)),
-                Text(plain(row.of)),
-                str(row.agreements),
-                str(row.differences),
-                "shared" if row.shared_address else "another",
-                datetime.fromtimestamp(row.time / 1e6, UTC).strftime("%Y-%m-%d %H:%M"),
-                Text(plain(" ".join(row.examples))),
-            )
-        console.print(table)
+        print("No host is known to be another name of a site.")
+    for row in found.aliases:
+        print(f"{plain(row.host)} is {plain(row.of)}: {_reasons(row)}")
+    for row in found.undone:
+        print(f"{plain(row.host)} is itself (undone; it was {plain(row.of)}: {_reasons(row)})")
+
+
+def _reasons(row: Alias) -> str:
+    address = "one address" if row.shared_address else "another address"
+    when = datetime.fromtimestamp(row.time / 1e6, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    examples = plain(", ".join(row.examples))
+    return (
+        f"{row.agreements} paths with the same page, {row.differences} with another, "
+        f"{address}, found {when}; such as {examples}"
+    )

@@ -93,6 +93,9 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
     facts.append(("seen", seen[account["seen"]]))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
+    alias = account["alias"]
+    if alias is not None:
+        facts.append(("alias", f"its host is {alias['of']} under another name, which is visited"))
     facts.append(("robots", _robots(account)))
     facts.append(("queue", _queue(account["queued"], now)))
     facts.extend(("visit", _visit(line)) for line in account["visits"])

@@ -105,7 +105,7 @@ impl Known for Failing {
 
 impl Gate for Failing {
     fn enter(&self, task: &Task, _: IpAddr) -> Result<(), u64> {
-        assert!(task.lease % 2 == 0, "on purpose: in a fetch");
+        assert!(task.lease.is_multiple_of(2), "on purpose: in a fetch");
         Ok(())
     }
 }

@@ -14,17 +14,19 @@ import pytest
 import zstandard
 from tests.native.engine_seam import check_digests, check_warc, settings
 from tests.native.hostile_server import Handler, HostileServer, endless, send
-from tests.native.test_fetch_hostile import BOMB, CASES, GZIP, LIMITS, PAGE, page
+from tests.native.test_fetch_hostile import BOMB, CASES, GZIP, PAGE, page
 
 from gossamer._native import Visited
 from gossamer.node.visits import Visits
 
+# Wider than the fetcher's own tests: all cases run at once here, and the server is in Python.
+TOTAL = 6.0
 FETCH: dict[str, Any] = {
-    "connect_timeout": "1s",
+    "connect_timeout": "3s",
     "tls_timeout": "1s",
-    "first_byte_timeout": "1s",
-    "stall_timeout": "700ms",
-    "total_timeout": "2500ms",
+    "first_byte_timeout": "3s",
+    "stall_timeout": "1500ms",
+    "total_timeout": "6s",
     "max_body": 200_000,
     "max_ratio": 200,
     "types": [],
@@ -59,7 +61,7 @@ async def test_each_case_ends_in_its_outcome(
     wrong = []
     for at, number in enumerate(numbers):
         case, visited = CASES[number], results[at]
-        assert visited.seconds < LIMITS["total"] + 1.0, case.name
+        assert visited.seconds < TOTAL + 1.0, case.name
         assert len(visited.body or b"") <= 4 * 200_000, case.name
         if case.name in BOMBS:
             assert visited.outcome in {"encoding_broken", "truncated"}, case.name
@@ -116,7 +118,7 @@ async def test_the_engine_goes_on_beside_servers_that_hang(server: HostileServer
             assert all(v.body == PAGE for v in batch if v.outcome == "fetched")
         await asyncio.sleep(0)
     assert len(times) == 20
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 20
 
 
 async def test_gzip_in_the_files_is_as_it_was_sent(tmp_path: Path) -> None:

@@ -148,18 +148,22 @@ fn parse_page(
 /// Parses each body `rounds` times as HTML, without the interpreter lock and without handing
 /// anything to Python; with `resolve` every link is made absolute. Gives the number of links.
 #[pyfunction]
-#[pyo3(signature = (bodies, url, rounds, *, resolve=false))]
+#[pyo3(signature = (bodies, url, rounds, *, resolve=false, simhash=true))]
 fn parse_rounds(
     py: Python<'_>,
     bodies: Vec<Bound<'_, PyBytes>>,
     url: &str,
     rounds: usize,
     resolve: bool,
+    simhash: bool,
 ) -> usize {
     let bodies: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
     let base = Base::parse(url, None).ok();
     let rules = Rules::default();
-    let settings = ParseSettings::default();
+    let settings = ParseSettings {
+        simhash,
+        ..ParseSettings::default()
+    };
     py.detach(|| {
         let mut links = 0;
         for body in bodies.iter().cycle().take(bodies.len() * rounds) {

@@ -148,31 +148,40 @@ impl Fetcher {
             clock,
             timings: &mut timings,
         };
-        // 1 A kept connection, or a new one; the gate is passed before a byte is sent.
-        let kept = inner.pool.take(&target.origin);
-        let reused = kept.is_some();
-        let opened = match kept {
-            Some(kept) => match kept.ip.map(|ip| connect::enter(target, ip, &mut making)) {
-                Some(Err(failure)) => {
-                    inner.pool.put(&target.origin, kept);
-                    Err(failure)
-                }
-                _ => Ok(kept),
-            },
-            None => inner.connector.open(target, &mut making).await,
+        let mut reused = true;
+        let (exchange, ip) = loop {
+            // 1 A kept connection, or a new one; the gate is passed before a byte is sent.
+            let kept = reused.then(|| inner.pool.take(&target.origin)).flatten();
+            reused = kept.is_some();
+            let opened = match kept {
+                Some(kept) => match kept.ip.map(|ip| connect::enter(target, ip, &mut making)) {
+                    Some(Err(failure)) => {
+                        inner.pool.put(&target.origin, kept);
+                        Err(failure)
+                    }
+                    _ => Ok(kept),
+                },
+                None => inner.connector.open(target, &mut making).await,
+            };
+            let mut connection = match opened {
+                Ok(connection) => connection,
+                Err(failure) => return failed(failure, head, timings),
+            };
+            // 2 The exchange.
+            let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
+            let ip = connection.ip;
+            // 3 A kept connection may have died unseen: then, once, a new one. Not under a gate:
+            // the server may have seen the request, and a second one at once would break the gap,
+            // so it waits for the host's next turn.
+            if reused && self.gate.is_none() && !exchange.answered && !timed_out(&exchange) {
+                reused = false;
+                continue;
+            }
+            if exchange.reusable {
+                self.keep(target, connection);
+            }
+            break (exchange, ip);
         };
-        let mut connection = match opened {
-            Ok(connection) => connection,
-            Err(failure) => return failed(failure, head, timings),
-        };
-        // 2 The exchange. A kept connection that dies now is not replaced: the server may have
-        // seen the request, and a second one at once would break the gap. It is tried again when
-        // the host's turn comes again.
-        let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
-        let ip = connection.ip;
-        if exchange.reusable {
-            self.keep(target, connection);
-        }
         timings.first_byte = exchange.first_byte;
         if let (Some(jar), Some(head)) = (&inner.jar, &exchange.head) {
             jar.store(target, head, SystemTime::now());
@@ -223,6 +232,10 @@ async fn converse(
             http2::exchange(sender, target.origin.secure, head, wanted, clock).await
         }
     }
+}
+
+fn timed_out(exchange: &Exchange) -> bool {
+    matches!(exchange.fault, Some(super::wire::Fault::Time(_)))
 }
 
 fn failed(failure: Failure, head: Vec<u8>, timings: Timings) -> Response {

@@ -103,7 +103,7 @@ async fn connections_are_kept_and_replaced() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_dies_is_not_asked_again_at_once() {
+async fn under_a_gate_a_connection_that_dies_is_not_replaced_at_once() {
     // The server closes upon the second request, having sent nothing: invisible before it.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -116,12 +116,49 @@ async fn a_kept_connection_that_dies_is_not_asked_again_at_once() {
             .unwrap();
         let _ = read_request(&mut stream).await;
     });
-    let fetcher = Fetcher::new(local_settings()).unwrap();
+    let fetcher = Fetcher::new(local_settings())
+        .unwrap()
+        .with_gate(Arc::new(Open));
     for expected in [(Outcome::Fetched, false), (Outcome::Disconnected, true)] {
         let response = fetcher
             .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
             .await;
         assert_eq!((response.outcome, response.reused), expected);
+    }
+    fetcher.close_idle();
+    server.await.unwrap();
+}
+
+struct Open;
+
+impl AddressGate for Open {
+    fn enter(&self, _host: &str, _ip: IpAddr) -> Result<(), u64> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn without_a_gate_a_connection_that_dies_is_replaced_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = tokio::spawn(async move {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await.unwrap();
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            stream.write_all(answer).await.unwrap();
+            let _ = read_request(&mut stream).await;
+        }
+    });
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    for _ in 0..2 {
+        let response = fetcher
+            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .await;
+        assert_eq!(
+            (response.outcome, response.reused),
+            (Outcome::Fetched, false)
+        );
     }
     fetcher.close_idle();
     server.await.unwrap();

@@ -105,6 +105,11 @@ pub struct Visited {
 
 /// Asked after name resolution and before the first byte: may this address be visited now?
 pub trait Gate: Send + Sync {
+    /// Whether it never refuses, so that nobody needs to ask.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// `Err` is the time before which it may not.
     fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64>;
 }
@@ -114,6 +119,10 @@ pub trait Gate: Send + Sync {
 pub struct OpenGate;
 
 impl Gate for OpenGate {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn enter(&self, _task: &Task, _ip: IpAddr) -> Result<(), u64> {
         Ok(())
     }

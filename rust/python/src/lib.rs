@@ -2,6 +2,10 @@
 
 use pyo3::prelude::*;
 
+/// Pages are made of many short-lived pieces on several threads: what this allocator is made for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod canonical;
 mod fetch;
 mod frontier;

@@ -5,7 +5,6 @@ A graph is a pair of arrays: the targets of node n are targets[starts[n]:starts[
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,6 +36,9 @@ def pagerank(starts: Ints, targets: Ints) -> npt.NDArray[np.float64]:
     count = len(starts) - 1
     degree = np.diff(starts)
     weights = np.repeat(1.0 / np.maximum(degree, 1), degree)
+    # Slow to import, and no other command needs it.
+    from scipy import sparse  # noqa: PLC0415
+
     matrix = sparse.csr_matrix((weights, targets, starts), shape=(count, count)).T.tocsr()
     dangling = degree == 0
     rank = np.full(count, 1.0 / count)

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
@@ -198,9 +198,29 @@ impl Node {
         })
     }
 
-    /// One round: take in what visits brought, hand out new visits, send a full batch to the
-    /// committer. Returns after at most about `wait`.
+    /// Works for about `wait`, or until there is nothing left to do, and tells how far it is.
     pub fn step(&mut self, wait: Duration) -> Result<Progress, NodeError> {
+        let end = Instant::now() + wait;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            self.round(left)?;
+            let idle = self.engine.in_flight() == 0 && self.open.is_empty();
+            if Instant::now() >= end || (idle && self.has_ended()) {
+                return Ok(self.progress());
+            }
+        }
+    }
+
+    /// Whether no visit would be handed out however long one waits.
+    fn has_ended(&self) -> bool {
+        self.stopping
+            || self.limit_reached()
+            || matches!(self.next, Next::Finished | Next::LimitReached)
+    }
+
+    /// One round: take in what visits brought, hand out new visits, send a full batch to the
+    /// committer.
+    fn round(&mut self, wait: Duration) -> Result<(), NodeError> {
         self.note_commits()?;
         let has_room = self.committer.has_room() && !self.seen_waits;
         let wait = self.patience(wait, has_room);
@@ -214,15 +234,13 @@ impl Node {
             self.note_commits()?;
         }
         self.hand_out()?;
-        self.send_batch(false)?;
-        if self.engine.in_flight() == 0
-            && self.open.is_empty()
-            && !matches!(self.next, Next::Taken(_))
-        {
+        // With nothing under way, waiting would not make the batch any fuller.
+        self.send_batch(self.engine.in_flight() == 0)?;
+        if self.engine.in_flight() == 0 && self.open.is_empty() {
             // Nothing can arrive: rest until something is due, or the caller wants to look.
             self.committer.wait(wait);
         }
-        Ok(self.progress())
+        Ok(())
     }
 
     /// How long this round may wait for something to arrive.

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
 from gossamer.settings.units import Duration, Size
 
 
@@ -51,8 +52,6 @@ class Fsync(StrEnum):
 
 HostName = Annotated[str, StringConstraints(to_lower=True, min_length=1, max_length=255)]
 
-TRACKING = ["utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid", "_ga"]
-SESSIONS = ["jsessionid", "phpsessid", "aspsessionid*", "sid", "sessionid", "session_id"]
 BINARY_SUFFIXES = [
     "7z", "avi", "bz2", "css", "dmg", "doc", "docx", "eot", "exe", "flv", "gif", "gz", "ico",
     "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "mpeg", "mpg",
@@ -63,10 +62,10 @@ BINARY_SUFFIXES = [
 
 class CanonicalSettings(Stage):
     strip_parameters: list[str] = fixed(
-        TRACKING, "query parameters that only track; `name*` means a prefix"
+        list(TRACKING_PARAMS), "query parameters that only track; `name*` means a prefix"
     )
     strip_sessions: list[str] = fixed(
-        SESSIONS, "session ids, removed from queries and from path parameters"
+        list(SESSION_PARAMS), "session ids, removed from queries and from path parameters"
     )
     max_length: int = fixed(2048, "longest URL that is taken, in bytes", ge=64, le=65536)
 

@@ -22,6 +22,9 @@ const DYNAMIC: u8 = 8;
 /// The record holds the whole URL, not only what follows scheme and host.
 const WHOLE: u8 = 16;
 
+/// Bytes kept of who linked to a URL: as long as the longest URL by default.
+const FROM_BYTES: usize = 2048;
+
 /// The number of bands; 0 is the best.
 pub const BANDS: u8 = 8;
 
@@ -141,7 +144,7 @@ impl<'a> Queued<'a> {
             tries: 0,
             free: 0,
             depth: fresh.depth,
-            from: &fresh.from[..fresh.from.len().min(64)],
+            from: &fresh.from[..fresh.from.len().min(FROM_BYTES)],
             text: rest.unwrap_or(fresh.url),
         }
     }

@@ -20,7 +20,7 @@ pub struct Fresh<'a> {
     pub seed: bool,
     pub sitemap: bool,
     pub depth: u16,
-    /// Who linked to it, as the caller spells it; at most 64 bytes are kept.
+    /// Who linked to it, as the caller spells it; at most 2,048 bytes are kept.
     pub from: &'a [u8],
     /// 0 (best) to 7.
     pub band: u8,

@@ -11,9 +11,9 @@ use crate::outcome::Outcome;
 use crate::robots::Robots;
 use crate::seen::{Candidate, UrlKey};
 use crate::sitemap;
-use crate::state::Space;
+use crate::state::{Reads, Space};
 use crate::visit::{Original, Purpose, Visited};
-use crate::warc::{LogLine, Meta, RefersTo};
+use crate::warc::{Digest, LogLine, Meta, RefersTo};
 
 /// Redirects of a robots file that are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_HOPS: u8 = 5;
@@ -46,8 +46,12 @@ impl Node {
             );
             return Ok(());
         }
+        if is_robots_hop(&visited) && self.stopping && leased.hops < ROBOTS_HOPS {
+            // Where it leads is asked after the restart: half an answer is none.
+            visited.outcome = Outcome::Deferred;
+        }
         self.open.begin(now);
-        self.judge_content(&mut visited);
+        self.judge_content(&mut visited)?;
         let report = report(&visited);
         let verdict = self
             .frontier
@@ -86,32 +90,39 @@ impl Node {
             return false;
         };
         let mut task = super::task(visited.task.lease, target.clone(), Turn::Robots);
-        task.not_before = now + self.settings.frontier.delay;
+        let polite = self.frontier.settings();
+        let gap = polite
+            .gaps
+            .get(&leased.visit.host_key)
+            .copied()
+            .unwrap_or(polite.gap);
+        task.not_before = now + gap;
         self.engine.submit(vec![task]);
         true
     }
 
     /// Content that was stored under another URL since the worker looked.
-    fn judge_content(&mut self, visited: &mut Visited) {
+    fn judge_content(&mut self, visited: &mut Visited) -> Result<(), NodeError> {
         let (Some(content), Some(payload)) = (visited.content, visited.payload) else {
-            return;
+            return Ok(());
         };
         if visited.outcome != Outcome::Fetched {
-            return;
+            return Ok(());
         }
         if visited.original.is_none()
-            && let Some((_, original)) = self.fresh_content.get(&content)
+            && let Some(original) = self.stored_since(&content)?
             && original.url != visited.task.url.as_str()
         {
-            visited.original = Some(original.clone());
+            let same_payload = original.payload == payload;
+            visited.original = Some(original);
             visited.links.urls.clear();
-            if original.payload == payload {
+            if same_payload {
                 self.make_revisit(visited, payload);
             }
         }
         if visited.original.is_some() {
             visited.outcome = Outcome::Duplicate;
-            return;
+            return Ok(());
         }
         let original = Original {
             url: visited.task.url.as_str().to_owned(),
@@ -124,6 +135,16 @@ impl Node {
             .put(Space::Content, rows::content_key(&content), row);
         self.fresh_content
             .insert(content, (self.committer.next_number(), original));
+        Ok(())
+    }
+
+    /// Content stored since the worker looked: in a batch under way, or in one applied meanwhile.
+    fn stored_since(&self, content: &Digest) -> Result<Option<Original>, NodeError> {
+        if let Some((_, original)) = self.fresh_content.get(content) {
+            return Ok(Some(original.clone()));
+        }
+        let row = self.state.get(Space::Content, rows::content_key(content))?;
+        Ok(row.as_deref().and_then(rows::read_content))
     }
 
     /// Replaces the response record by one that refers to the page stored first.
@@ -439,6 +460,12 @@ pub(super) fn in_site(scope: &Scope, url: &Url) -> bool {
         scope.check(url),
         Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded)
     )
+}
+
+fn is_robots_hop(visited: &Visited) -> bool {
+    visited.task.purpose == Purpose::Robots
+        && visited.outcome == Outcome::Redirected
+        && !visited.links.urls.is_empty()
 }
 
 fn report(visited: &Visited) -> Report {

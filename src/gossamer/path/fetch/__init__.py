@@ -1,14 +1,6 @@
-"""Fetch, the fifth stage: a visit in, a response or an outcome out.
+"""Stage 5, fetch: a visit becomes a response or an outcome.
 
-The work is done in `rust/core/src/fetch`; here are the settings it takes. It always answers, within
-a deadline and a size, whatever the server does. What it promises is in `docs/path/5-fetch.md`.
+Takes: visits. Gives: responses. Guarantees: always answers, within a deadline and a size, whatever
+the server does. The work is native (`rust/core/src/fetch/`); its limits are decided by
+`gossamer.settings.model.FetchSettings` and `DnsSettings`.
 """
-
-from gossamer.path.fetch.settings import (
-    DnsSettings,
-    FetchLimits,
-    FetchSettings,
-    TlsSettings,
-)
-
-__all__ = ["DnsSettings", "FetchLimits", "FetchSettings", "TlsSettings"]

@@ -4,11 +4,12 @@ One simulated web without misbehaviour (20 KB pages, about 50 links), served by 
 process of its own; all clients share the machine with it in the same way. The runs alternate and
 the median counts. wget2 finds the pages by itself, writes them to the same disk and may use 32
 connections; robots files and every kind of cache are off. wrk only receives. The engine gets the
-list of URLs, extracts and resolves every link, and writes WARC files.
+list of URLs, a host after the other in turn, extracts and resolves every link, and writes WARC files.
 Run with `python -m benches.engine`.
 """
 
 import asyncio
+import itertools
 import os
 import re
 import shutil
@@ -63,12 +64,22 @@ end
 def simweb(options: Options) -> Iterator[None]:
     command = [sys.executable, "-m", "gossamer.cli.main", "simweb", "serve"]
     size = [f"--port={options.port}", f"--hosts={options.hosts}", f"--pages={options.pages}"]
+    size.append(f"--host-skew={options.host_skew}")
     with subprocess.Popen([*command, *size], stdout=subprocess.DEVNULL) as server:
         try:
             wait_for("127.1.1.1", options.port)
             yield
         finally:
             server.terminate()
+
+
+def in_turn(urls: list[str]) -> list[str]:
+    """A URL of each host in turn, as a frontier gives them: one connection to a host at a time."""
+    by_host: dict[str, list[str]] = {}
+    for url in urls:
+        by_host.setdefault(urlsplit(url).netloc, []).append(url)
+    rounds = itertools.zip_longest(*by_host.values())
+    return [url for group in rounds for url in group if url is not None]
 
 
 def settings() -> CrawlSettings:
@@ -171,8 +182,8 @@ def steps(urls: list[str], folder: Path) -> dict[str, float]:
 
 
 def run() -> list[dict[str, object]]:
-    options = Options(hosts=HOSTS, pages=PAGES, port=free_port())
-    urls = truth(options).urls
+    options = Options(hosts=HOSTS, pages=PAGES, host_skew=0.0, port=free_port())
+    urls = in_turn(truth(options).urls)
     engines: list[tuple[float, float]] = []
     wgets: list[float] = []
     wrks: list[float] = []

@@ -150,7 +150,7 @@ async def test_a_cancelled_visit_takes_nothing_from_the_next(slow: SimWeb, tmp_p
 
     async with Visits(settings(), tmp_path, most=64) as visits:
         for pause in (0.0, 0.02, 0.06, 0.11, 0.3):
-            task = asyncio.create_task(run(visits, known[:300]))
+            task = asyncio.create_task(run(visits, known[:300] * 20))
             await asyncio.sleep(pause)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -21,6 +21,10 @@ from gossamer.node.handover import native_settings
 from gossamer.settings import CrawlSettings
 
 BATCH = 256
+# With many visits open, an arrival is answered this much later: a page's share of waking the loop,
+# a thread and the file is then small. With few open, somebody may be waiting for each.
+LINGER = 0.005
+MANY = 64
 
 
 class Visits:
@@ -82,7 +86,7 @@ class Visits:
                     exhausted = not self._fill(waiting, mine, keep_body)
                 if not mine and exhausted:
                     return
-                results = await self._gather()
+                results = await self._gather(linger=len(mine) > MANY)
                 # Those of a call that was left early are still to come; they are not ours.
                 results = [result for result in results if result.id in mine]
                 mine.difference_update(result.id for result in results)
@@ -105,9 +109,11 @@ class Visits:
                 mine.add(number)
         return True
 
-    async def _gather(self) -> list[_native.Visited]:
+    async def _gather(self, *, linger: bool) -> list[_native.Visited]:
         if self._collecting is None:
             await self._arrived.wait()
+            if linger:
+                await asyncio.sleep(LINGER)
             self._arrived.clear()
             self._collecting = asyncio.create_task(
                 asyncio.to_thread(self.engine.collect, BATCH, 0.0)

@@ -50,7 +50,7 @@ class VersionError(UsageError):
 
 
 class EvictedError(GossamerError):
-    """This node was taken out of the crawl; it may join anew with an empty state."""
+    """A node was taken out of the crawl; it may join anew with an empty state."""
 
 
 class SnapshotError(GossamerError):

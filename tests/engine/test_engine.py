@@ -106,7 +106,7 @@ async def test_full_stream_refuses_and_forgets_nothing(engine: Engine) -> None:
     verdicts = await stream.sent([await stream.send(1, bytes(1000)) for _ in range(40)])
     taken = verdicts.count(None)
     assert 0 < taken < 40
-    assert all(isinstance(one, EngineFullError) for one in verdicts if one is not None)
+    assert {type(one) for one in verdicts if one is not None} == {EngineFullError}, verdicts
     with pytest.raises(EngineFullError):
         await stream.publish(1, bytes(1000))
     state = await stream.state()
@@ -176,12 +176,9 @@ async def test_questions_and_answers(engine: Engine) -> None:
 
 
 async def test_wrong_address_is_named() -> None:
-    with pytest.raises(EngineAwayError, match=r"127\.0\.0\.1:1.*refused"):
+    with pytest.raises(EngineAwayError, match=r"127\.0\.0\.1:1.*refused") as told:
         await connect(Access(["nats://someone:secret@127.0.0.1:1"]), "web", "test")
-    try:
-        await connect(Access(["nats://someone:secret@127.0.0.1:1"]), "web", "test")
-    except EngineAwayError as error:
-        assert "secret" not in str(error)
+    assert "secret" not in str(told.value)
     with pytest.raises(SettingsError):
         await connect(Access([]), "web", "test")
     with pytest.raises(SettingsError):
@@ -231,7 +228,7 @@ async def test_no_permission_is_told(guarded: GuardedServer) -> None:
     good = await connect(Access([f"nats://all:p@{where}"]), "web", "test")
     await good.close()
     for who in ("", "all:wrong@"):
-        with pytest.raises(EngineRefusedError, match="(?i)authorization"):
+        with pytest.raises(EngineRefusedError, match=r"(?i)authorization"):
             await connect(Access([f"nats://{who}{where}"]), "web", "test")
     with pytest.raises(EngineRefusedError, match=r"(?i)permissions violation|\$JS\.API"):
         await connect(Access([f"nats://none:p@{where}"]), "web", "test")

@@ -104,6 +104,14 @@ class Engine:
             subscription = await self._client.subscribe(subject, cb=respond)
         return subscription.unsubscribe
 
+    def inbox(self) -> str:
+        """A subject of our own, for answers."""
+        return self._client.new_inbox()
+
+    async def ask(self, subject: str, payload: bytes, answer_to: str) -> None:
+        """Publishes; the answer comes to a subject that is listened to."""
+        await self._client.publish(subject, payload, reply=answer_to)
+
     async def listen(self, subject: str, listener: Listener) -> Callable[[], Awaitable[None]]:
         """Calls with every message until the function that is given back is called."""
 
@@ -178,12 +186,20 @@ async def _reachable(access: Access, options: dict[str, object]) -> None:
         async def failed(error: Exception, kept: list[Exception] = errors) -> None:
             kept.append(error)
 
+        client = Client()
         try:
-            client = await nats.connect(
-                servers=[url], allow_reconnect=False, error_cb=failed, **options
+            await client.connect(
+                servers=[url],
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                error_cb=failed,
+                **options,  # type: ignore[arg-type]
             )
         except Exception as error:  # noqa: BLE001  whatever the client makes of a bad address
             reasons.append(f"{_shown([url])}: {_reason(errors[0] if errors else error)}")
+            # The client leaves a line open that was refused.
+            if client._transport is not None:  # noqa: SLF001
+                client._transport.close()  # type: ignore[no-untyped-call]  # noqa: SLF001
             continue
         await client.close()
         return

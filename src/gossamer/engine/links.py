@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import nats.errors
 import nats.js.errors
 from nats.aio.msg import Msg
@@ -22,7 +23,6 @@ from nats.js.api import (
     ConsumerConfig,
     DeliverPolicy,
     DiscardPolicy,
-    PubAck,
     RetentionPolicy,
     StorageType,
     StreamConfig,
@@ -31,7 +31,7 @@ from nats.js.api import (
 
 from gossamer.engine.connection import Engine
 from gossamer.engine.failures import explain, explained
-from gossamer.errors import EngineEmptyError, EngineError
+from gossamer.errors import EngineAwayError, EngineEmptyError, EngineError
 
 ACK_TIMEOUT = 10.0
 FETCH = 256
@@ -54,6 +54,17 @@ class StreamState:
     size: int
 
 
+class _Fault(msgspec.Struct):
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+class _Acknowledgement(msgspec.Struct):
+    seq: int = 0
+    error: _Fault | None = None
+
+
 class LinkStream:
     """The stream as its makers, senders and owners see it."""
 
@@ -61,6 +72,9 @@ class LinkStream:
         self._engine = engine
         self._names = engine.names
         self.identity = 0
+        self._inbox = ""
+        self._token = 0
+        self._unacknowledged: dict[str, asyncio.Future[int]] = {}
 
     async def make(self, *, replicas: int, most_bytes: int) -> int:
         """Creates the stream if it is not there, with a new identity; gives its identity."""
@@ -93,14 +107,43 @@ class LinkStream:
             self.identity, state.first_seq, state.last_seq, state.messages, state.bytes
         )
 
-    async def send(self, partition: int, payload: bytes) -> "asyncio.Future[PubAck]":
-        """Hands a message over; the future ends with its acknowledgement, or an `EngineError`."""
-        with explained(f"send links for partition {partition}"):
-            return await self._engine.stream.publish_async(
-                self._names.links(partition), payload, wait_stall=ACK_TIMEOUT
-            )
+    async def send(self, partition: int, payload: bytes) -> "asyncio.Future[int]":
+        """Hands a message over; the future ends with its sequence, or an `EngineError`."""
+        if not self._inbox:
+            inbox = self._engine.inbox()
+            await self._engine.listen(f"{inbox}.*", self._acknowledged)
+            self._inbox = inbox
+        self._token += 1
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        token = str(self._token)
+        self._unacknowledged[token] = future
+        future.add_done_callback(lambda _future: self._unacknowledged.pop(token, None))
+        try:
+            with explained(f"send links for partition {partition}"):
+                await self._engine.ask(
+                    self._names.links(partition), payload, f"{self._inbox}.{token}"
+                )
+        except EngineError:
+            future.cancel()
+            raise
+        return future
 
-    async def sent(self, futures: Sequence["asyncio.Future[PubAck]"]) -> list[EngineError | None]:
+    def _acknowledged(self, subject: str, data: bytes) -> None:
+        future = self._unacknowledged.get(subject.rpartition(".")[2])
+        if future is None or future.done():
+            return
+        if not data:
+            # The server's word that nobody holds the subject.
+            future.set_exception(explain("send links", nats.js.errors.NoStreamResponseError()))
+            return
+        answer = msgspec.json.decode(data, type=_Acknowledgement)
+        if answer.error is None:
+            future.set_result(answer.seq)
+        else:
+            fault = nats.js.errors.APIError(**msgspec.structs.asdict(answer.error))
+            future.set_exception(explain("send links", fault))
+
+    async def sent(self, futures: Sequence["asyncio.Future[int]"]) -> list[EngineError | None]:
         """Waits for acknowledgements; for each message None, or why it must be sent again."""
         if not futures:
             return []
@@ -250,8 +293,8 @@ def _identity(info: StreamInfo) -> int:
     return int((info.config.metadata or {}).get(_IDENTITY, "0"))
 
 
-def _verdict(future: "asyncio.Future[PubAck]") -> EngineError | None:
+def _verdict(future: "asyncio.Future[int]") -> EngineError | None:
     if future.cancelled():
-        return explain("send links", TimeoutError())
+        return EngineAwayError("send links: no answer in time")
     error = future.exception()
-    return None if error is None else explain("send links", error)
+    return error if isinstance(error, EngineError) or error is None else explain("send", error)

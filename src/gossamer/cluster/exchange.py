@@ -153,7 +153,9 @@ class Receiver:
         if self._stale or self._reader is None or self._reader.broken:
             await self._renew()
         if self._reader is None:
-            await asyncio.sleep(0.05)
+            # Nothing is held here; look again whether that is still so, and how far the stream is.
+            await asyncio.sleep(CHECK_EVERY)
+            self._stale = True
             return
         messages = await self._reader.read()
         self.trouble = ""
@@ -199,11 +201,14 @@ class Receiver:
         if not await self._reader.drained():
             return
         positions = await asyncio.to_thread(self._node.positions)
-        safe = all(
-            positions.get(partition, (0, 0)) >= (self.identity, sequence)
-            if positions.get(partition, (0, 0))[0] == self.identity
-            else False
+        unsafe = [
+            partition
             for partition, sequence in self._newest.items()
-        )
-        if safe and not self._stale:
+            if not _covers(positions.get(partition), (self.identity, sequence))
+        ]
+        if not unsafe and not self._stale:
             self.read_to = last
+
+
+def _covers(position: tuple[int, int] | None, place: tuple[int, int]) -> bool:
+    return position is not None and position[0] == place[0] and position[1] >= place[1]

@@ -103,6 +103,12 @@ class Roots(Message, frozen=True, kw_only=True):
     urls: list[str]
 
 
+class Leaving(Message, frozen=True, kw_only=True):
+    """Key `leaving`: nodes that were removed by command and hand everything over."""
+
+    nodes: list[str]
+
+
 class Leader(Message, frozen=True, kw_only=True):
     """Key `leader`: the control node that leads."""
 
@@ -201,7 +207,7 @@ Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
-    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader,
+    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving,
     Status, Paused, Resumed, Happened, Question, Answer, AddressAsk, AddressAnswer,
 )  # fmt: skip
 

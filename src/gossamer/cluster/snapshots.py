@@ -11,16 +11,19 @@ broken snapshot is an error that names it, never a silent start from less.
 
 import asyncio
 import hashlib
+import secrets
 import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import obstore
+from obstore.exceptions import AlreadyExistsError
 from obstore.store import LocalStore, ObjectStore, from_url
 
 from gossamer.cluster.messages import PROTOCOL
-from gossamer.errors import SettingsError, SnapshotError
+from gossamer.engine import Bucket
+from gossamer.errors import ConflictError, SettingsError, SnapshotError
 
 _PIECE = 1 << 20
 
@@ -56,6 +59,38 @@ class Snapshots:
 
     def _folder(self, partition: int) -> str:
         return f"{self._crawl}/partitions/{partition:05d}"
+
+    async def check_belongs(self, bucket: Bucket) -> None:
+        """All nodes of a crawl must mean the same place, or a failover would find nothing."""
+        path = f"{self._crawl}/store.json"
+        entry = await bucket.get("store")
+        try:
+            data = await (await obstore.get_async(self._store, path)).bytes_async()
+            mark = bytes(data)
+        except FileNotFoundError:
+            mark = b""
+        except Exception as error:
+            raise _failed(f"cannot read {self.url}", error) from error
+        if entry is not None and mark and mark == entry.value:
+            return
+        if entry is not None and mark != entry.value:
+            raise SettingsError(
+                f"the snapshots in {self.url} are not those of this crawl: another node wrote to "
+                "another place; give all nodes the same --snapshots"
+            )
+        if not mark:
+            mark = secrets.token_hex(8).encode()
+            try:
+                await obstore.put_async(self._store, path, mark, mode="create")
+            except AlreadyExistsError:
+                await self.check_belongs(bucket)
+                return
+            except Exception as error:
+                raise _failed(f"cannot write to {self.url}", error) from error
+        try:
+            await bucket.create("store", mark)
+        except ConflictError:
+            await self.check_belongs(bucket)
 
     async def put(
         self, partition: int, epoch: int, file: Path, *, node: str, about: dict[str, Any]

@@ -33,7 +33,9 @@ ANSWER_TIMEOUT = 5.0
 OLDEST_SERVER = (2, 11)
 """Older servers lose acknowledged messages with `sync_interval: always`, or do not know it."""
 
-Handler = Callable[[bytes], Awaitable[bytes]]
+Handler = Callable[[bytes], Awaitable[bytes | None]]
+"""None: no answer from us; somebody else may have one."""
+
 Listener = Callable[[str, bytes], None]
 
 
@@ -96,7 +98,7 @@ class Engine:
 
         async def respond(message: Msg) -> None:
             answer = await handler(bytes(message.data))
-            if message.reply:
+            if message.reply and answer is not None:
                 with contextlib.suppress(nats.errors.Error):
                     await message.respond(answer)
 

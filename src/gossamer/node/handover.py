@@ -18,9 +18,9 @@ def user_agent(settings: CrawlSettings) -> str:
     return f"{settings.fetch.agent}/{gossamer.__version__} (+{contact})"
 
 
-def native_settings(settings: CrawlSettings) -> str:
-    """The settings for `_native.Node`."""
-    values = {
+def native_settings(settings: CrawlSettings, *, node_name: str | None = None) -> str:
+    """The settings for `_native.Node`. With a node's name: for a node of a cluster."""
+    values: dict[str, object] = {
         "partitions": settings.partitions,
         "grouping": settings.grouping,
         "threads": settings.threads,
@@ -51,7 +51,22 @@ def native_settings(settings: CrawlSettings) -> str:
             "least_bytes": settings.alias.least_bytes,
         },
     }
+    if node_name is not None:
+        values["cluster"] = _cluster(settings)
+        values["node_name"] = node_name
     return msgspec.json.encode(values).decode()
+
+
+def _cluster(settings: CrawlSettings) -> dict[str, object]:
+    cluster = settings.cluster
+    return {
+        "mode": cluster.mode.value,
+        "batch_links": cluster.links,
+        "batch_wait": micros(cluster.wait),
+        "cache": cluster.cache,
+        "keep": micros(cluster.keep),
+        "backlog": cluster.backlog,
+    }
 
 
 def _fetch(settings: CrawlSettings) -> dict[str, object]:

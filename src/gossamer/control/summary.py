@@ -1,0 +1,89 @@
+"""The crawl as a whole: sums over the nodes."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from gossamer.model.progress import Activity, Progress
+
+
+class NodeLine(msgspec.Struct, kw_only=True):
+    """A node, for a table."""
+
+    node: str
+    state: str
+    partitions: int
+    pages: int = 0
+    urls_queued: int = 0
+    in_flight: int = 0
+    outbox: int = 0
+    host: str = ""
+    pid: int = 0
+    lease_left: float = 0.0
+    heard: float | None = None
+    notes: list[str] = []
+
+
+class Summary(msgspec.Struct, kw_only=True):
+    """What the leading control node publishes twice a second."""
+
+    crawl: str
+    state: str
+    """waiting, running, paused, finished, stopping"""
+    wanted: str
+    time: float
+    leader: str
+    epoch: int
+    partitions: int
+    moving: int
+    ownerless: int
+    progress: Progress
+    nodes: list[NodeLine]
+    stream_messages: int = 0
+    stream_bytes: int = 0
+    seeds: int = 0
+    events: list[str] = []
+    error: str = ""
+
+
+NOTHING = Progress(
+    activity=Activity.RUNNING,
+    pages=0,
+    bytes=0,
+    urls_seen=0,
+    urls_queued=0,
+    visits=0,
+    in_flight=0,
+    hosts_known=0,
+    hosts_active=0,
+    hosts_waiting=0,
+    hosts_set_aside=0,
+    outcomes={},
+    rss=0,
+    disk=0,
+    seconds=0.0,
+)
+
+_SUMMED = (
+    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
+    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_aliases", "rss", "disk",
+)  # fmt: skip
+
+
+def total(parts: Iterable[Progress], activity: Activity) -> Progress:
+    parts = list(parts)
+    outcomes: Counter[str] = Counter()
+    for part in parts:
+        outcomes.update(part.outcomes)
+    sums = {name: sum(getattr(part, name) for part in parts) for name in _SUMMED}
+    due = [part.next_due for part in parts if part.next_due is not None]
+    return msgspec.structs.replace(
+        NOTHING,
+        **sums,
+        activity=activity,
+        outcomes=dict(outcomes),
+        seconds=max((part.seconds for part in parts), default=0.0),
+        next_due=min(due) if due and len(due) == len(parts) else None,
+        note="; ".join(sorted({part.note for part in parts if part.note})),
+    )

@@ -26,7 +26,7 @@
 //! Queues in here, and their four facts, are told in `docs/path/4-frontier.md`.
 
 mod add;
-mod bytes;
+pub(crate) mod bytes;
 mod clock;
 mod ending;
 mod finish;
@@ -99,6 +99,8 @@ pub struct Frontier {
     /// Hosts without queued URLs: the batch with their last change, and their slot.
     idle: VecDeque<(u64, u32)>,
     counters: Counters,
+    /// Ranges of keys whose hosts get no turns, because they are being handed over.
+    frozen: Vec<(u64, u64)>,
 }
 
 impl Frontier {
@@ -132,6 +134,7 @@ impl Frontier {
             ending: VecDeque::new(),
             idle: VecDeque::new(),
             counters: Counters::default(),
+            frozen: Vec::new(),
             settings: Settings::default(),
         };
         if recorded.is_some() {

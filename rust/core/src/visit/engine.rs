@@ -51,6 +51,8 @@ struct Shared {
 pub struct Engine {
     shared: Arc<Shared>,
     stopping: watch::Sender<Stopping>,
+    /// Counts recalls; a task ends when it has changed.
+    recalled: watch::Sender<u64>,
     runtime: Option<Runtime>,
 }
 
@@ -110,6 +112,7 @@ impl Engine {
         Ok(Engine {
             shared,
             stopping: watch::Sender::new(Stopping::No),
+            recalled: watch::Sender::new(0),
             runtime: Some(runtime),
         })
     }
@@ -123,7 +126,8 @@ impl Engine {
         for task in tasks {
             let shared = Arc::clone(&self.shared);
             let stopping = self.stopping.subscribe();
-            runtime.spawn(shared.run(task, stopping));
+            let recalled = self.recalled.subscribe();
+            runtime.spawn(shared.run(task, stopping, recalled));
         }
     }
 
@@ -182,6 +186,11 @@ impl Engine {
         *lock(&self.shared.notify) = Some(notify);
     }
 
+    /// Gives back all visits under way; later ones are not touched.
+    pub fn recall(&self) {
+        self.recalled.send_modify(|count| *count += 1);
+    }
+
     /// Begins no further visit; waiting tasks are answered [`Outcome::Deferred`]. With `now`,
     /// visits under way are given back too.
     pub fn stop(&self, now: bool) {
@@ -210,7 +219,12 @@ impl Shared {
         Arc::clone(&self.policies.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
+    async fn run(
+        self: Arc<Self>,
+        task: Task,
+        mut stopping: watch::Receiver<Stopping>,
+        mut recalled: watch::Receiver<u64>,
+    ) {
         let mut answer = Answer {
             shared: Arc::clone(&self),
             task: Some(task.clone()),
@@ -219,6 +233,8 @@ impl Shared {
         let visited = tokio::select! {
             biased;
             () = reached(&mut stopping, Stopping::Now) => None,
+            // An engine that is gone has stopped, and the line above knows.
+            Ok(()) = recalled.changed() => None,
             visited = self.visit(task, begin) => visited,
         };
         if let Some(task) = answer.task.take() {
@@ -328,5 +344,9 @@ struct TaskGate {
 impl AddressGate for TaskGate {
     fn enter(&self, _host: &str, ip: IpAddr) -> Result<(), u64> {
         self.gate.enter(&self.task, ip)
+    }
+
+    fn still_open(&self) -> bool {
+        self.gate.still_open()
     }
 }

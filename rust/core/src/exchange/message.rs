@@ -38,7 +38,7 @@ pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
     let mut page: Option<&Arc<str>> = None;
     for link in links {
         let same = page.is_some_and(|page| Arc::ptr_eq(page, &link.from) || *page == link.from);
-        let mut flags = u8::from(link.seed) * SEED | u8::from(link.sitemap) * SITEMAP;
+        let mut flags = (u8::from(link.seed) * SEED) | (u8::from(link.sitemap) * SITEMAP);
         flags |= u8::from(same) * SAME_PAGE;
         text.push(flags);
         put_number(&mut text, u64::from(link.depth));

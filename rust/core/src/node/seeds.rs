@@ -87,12 +87,12 @@ impl Node {
     }
 }
 
+/// Messages by partition, and for each seed why it was refused.
+pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
+
 /// Packs seeds into messages for the owners of their hosts; gives for each seed `None`, or why it
 /// was refused.
-pub fn pack_seeds(
-    settings: &NodeSettings,
-    urls: &[String],
-) -> Result<(Vec<(u32, Vec<u8>)>, Vec<Option<String>>), NodeError> {
+pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeeds, NodeError> {
     let rules = settings.rules();
     let mut scope = settings.policies(&[])?.scope;
     let mut reasons = Vec::with_capacity(urls.len());

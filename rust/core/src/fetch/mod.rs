@@ -30,6 +30,8 @@ mod http2;
 mod http2_tests;
 mod judge;
 mod limiter;
+#[cfg(test)]
+mod limiter_tests;
 mod message;
 mod nameserver;
 mod pool;

@@ -92,7 +92,7 @@ pub(super) struct Own {
 impl Own {
     /// `climb` says how many directories a relative link must go up; none where only absolute paths
     /// may be used.
-    pub fn new(model: &Model, host: u32, climb: Option<usize>) -> Own {
+    pub fn new(model: &Model, host: u32, climb: Option<usize>, spare: &mut Vec<u8>) -> Own {
         let mut own = Own {
             host,
             linked: model.linked_pages(host),
@@ -100,13 +100,18 @@ impl Own {
             relative: [false; 8],
         };
         if let Some(climb) = climb {
-            let up = Piece::of("../".repeat(climb).as_bytes());
+            spare.clear();
+            (0..climb).for_each(|_| spare.extend_from_slice(b"../"));
+            let up = Piece::of(spare);
             let here = if climb == 0 {
                 Some(Piece::join(&["./"]))
             } else {
                 up
             };
-            let whole = Piece::of(format!("http://{}", model.hosts.authority(host)).as_bytes());
+            spare.clear();
+            spare.extend_from_slice(b"http://");
+            model.hosts.write_authority(host, spare);
+            let whole = Piece::of(spare);
             // Paths are at most four directories deep and authorities at most 24 bytes long: where
             // one did not fit, an absolute path would mean the same.
             for (form, begin) in [(4, here), (5, up), (6, up), (7, whole)] {

@@ -91,13 +91,14 @@ impl Model {
         writer.head(original, charset, based, &mut style);
         let plain = links.len() * LINK_BYTES + writer.out.len() - start;
         let share = target.saturating_sub(plain) / (links.len().max(1) * SPREAD_OUT);
-        let climb = if based { 2 } else { depth };
+        let climb = (!portable).then_some(if based { 2 } else { depth });
+        let lists = !based && !portable && path.starts_with(b"/list.php");
         let mut blocks = Blocks {
             model: self,
             pool: self.pools.of(charset),
             share,
-            own: Own::new(self, place.host, (!portable).then_some(climb)),
-            lists: !based && !portable && path.starts_with(b"/list.php"),
+            own: Own::new(self, place.host, climb, path),
+            lists,
             spare: path,
         };
         scratch.sheet.clear();

@@ -141,11 +141,11 @@ impl Pen<'_> {
 #[inline(always)]
 fn eight_digits(number: u64) -> (u64, usize) {
     // 1 two lanes of four digits, then four of two, then eight of one
-    let fours = number / 10_000 | (number % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | (fours - hundreds * 100) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
-    let ones = tens | (twos - tens * 10) << 8;
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    let ones = tens | ((twos - tens * 10) << 8);
     // 2 digits to characters, leading zeros out
     let zeros = ones.trailing_zeros() / 8;
     let text = (ones | 0x3030_3030_3030_3030).wrapping_shr(zeros * 8);

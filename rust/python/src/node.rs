@@ -25,6 +25,9 @@ fn raised(error: NodeError) -> PyErr {
     }
 }
 
+/// Token, partition, number of links, payload.
+type OutgoingRow<'py> = (u64, u32, usize, Bound<'py, PyBytes>);
+
 #[pyclass(name = "Node", module = "gossamer._native", frozen)]
 struct PyNode {
     inner: Mutex<Option<Node>>,
@@ -166,7 +169,7 @@ impl PyNode {
         &self,
         py: Python<'py>,
         most: usize,
-    ) -> PyResult<Vec<(u64, u32, usize, Bound<'py, PyBytes>)>> {
+    ) -> PyResult<Vec<OutgoingRow<'py>>> {
         let messages = self.cluster()?.0.outgoing(most);
         Ok(messages
             .into_iter()

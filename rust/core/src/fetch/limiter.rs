@@ -7,6 +7,7 @@
 //! where a larger limit brought no larger rate. The latency without a queue is measured anew from
 //! time to time with the limit lowered: hosts change, and so does the line.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -91,6 +92,8 @@ pub struct Limiter {
 #[derive(Debug)]
 struct Inner {
     settings: LimiterSettings,
+    /// This many, whatever is measured; 0: as measured.
+    fixed: AtomicUsize,
     permits: Arc<Semaphore>,
     state: Mutex<State>,
 }
@@ -144,6 +147,7 @@ impl Limiter {
         };
         Limiter {
             inner: Arc::new(Inner {
+                fixed: AtomicUsize::new(settings.fixed.map_or(0, |fixed| fixed.max(1))),
                 settings,
                 permits: Arc::new(Semaphore::new(start)),
                 state: Mutex::new(State {
@@ -183,12 +187,25 @@ impl Limiter {
     /// How many may run at once, as of now.
     #[must_use]
     pub fn limit(&self) -> usize {
-        target(&self.inner.settings, &self.inner.lock().measure)
+        let state = self.inner.lock();
+        self.inner.target(&state.measure)
+    }
+
+    /// Fixes the number from now on, or leaves it to measurement again. Fetches under way go on.
+    pub fn set_fixed(&self, fixed: Option<usize>) {
+        let fixed = fixed.map_or(0, |fixed| fixed.clamp(1, Semaphore::MAX_PERMITS / 2));
+        let mut state = self.inner.lock();
+        let before = self.inner.fixed.swap(fixed, Ordering::Relaxed);
+        if fixed == 0 && before != 0 {
+            // What was measured before holds no longer; begin where the fixed number was.
+            state.measure.restart(before as f64);
+        }
+        self.inner.resize(&mut state);
     }
 
     /// Tells how a fetch went. `now` is microseconds; `ok`: an answer came, of whatever status.
     pub fn record(&self, now: u64, latency: Duration, ok: bool) {
-        if self.inner.settings.fixed.is_some() {
+        if self.inner.fixed.load(Ordering::Relaxed) != 0 {
             return;
         }
         let mut state = self.inner.lock();
@@ -207,26 +224,27 @@ impl Drop for Permit {
         };
         let mut state = self.inner.lock();
         // The limit fell while this was out: the permit goes with it.
-        if state.size > target(&self.inner.settings, &state.measure) {
+        if state.size > self.inner.target(&state.measure) {
             permit.forget();
             state.size -= 1;
         }
     }
 }
 
-fn target(settings: &LimiterSettings, measure: &Measure) -> usize {
-    settings
-        .fixed
-        .unwrap_or_else(|| (measure.limit as usize).clamp(settings.min, settings.max))
-}
-
 impl Inner {
+    fn target(&self, measure: &Measure) -> usize {
+        match self.fixed.load(Ordering::Relaxed) {
+            0 => (measure.limit as usize).clamp(self.settings.min, self.settings.max),
+            fixed => fixed,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resize(&self, state: &mut State) {
-        let target = target(&self.settings, &state.measure);
+        let target = self.target(&state.measure);
         if target > state.size {
             self.permits.add_permits(target - state.size);
             state.size = target;
@@ -238,6 +256,14 @@ impl Inner {
 }
 
 impl Measure {
+    fn restart(&mut self, limit: f64) {
+        self.limit = limit;
+        self.window_start = None;
+        (self.ended, self.failed, self.latency_count, self.busiest) = (0, 0, 0, 0);
+        self.latency_sum = 0.0;
+        self.mark = None;
+    }
+
     fn take(&mut self, now: u64, latency: Duration, ok: bool) {
         self.window_start.get_or_insert(now);
         self.ended += 1;
@@ -454,6 +480,26 @@ mod tests {
         }
         let held: Vec<_> = std::iter::from_fn(|| fixed.try_acquire()).collect();
         assert_eq!((held.len(), fixed.limit()), (3, 3));
+    }
+
+    #[test]
+    fn a_fixed_value_can_change_and_end() {
+        let limiter = Limiter::new(LimiterSettings::default());
+        let mut held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+        assert_eq!(held.len(), 64);
+        limiter.set_fixed(Some(3));
+        assert_eq!(limiter.limit(), 3);
+        // Permits given out go as they come back.
+        held.truncate(3);
+        assert!(limiter.try_acquire().is_none());
+        held.clear();
+        let held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+        assert_eq!(held.len(), 3);
+        limiter.set_fixed(Some(10));
+        let more: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+        assert_eq!(more.len(), 7);
+        limiter.set_fixed(None);
+        assert_eq!(limiter.limit(), 10);
     }
 
     #[test]

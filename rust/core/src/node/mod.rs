@@ -15,6 +15,7 @@ mod alias;
 mod batch;
 mod committer;
 mod gather;
+mod hosts;
 mod progress;
 mod rows;
 mod seeds;
@@ -43,6 +44,7 @@ use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
 
 use batch::Batch;
 use committer::Committer;
+pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
 pub use settings::NodeSettings;
 pub use why::why;
@@ -139,11 +141,9 @@ impl Node {
         let (warc, log) = open_files(dir, &settings, &*state)?;
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
-        let longest = settings.frontier.max_crawl_delay;
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
             Box::new(Compiled {
                 robots: Robots::parse(body, &agent),
-                longest,
             })
         };
         let mut frontier = Frontier::open(
@@ -175,7 +175,7 @@ impl Node {
         let durable = settings.store.durable;
         let committer =
             Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
-        Ok(Node {
+        let mut node = Node {
             settings,
             rules,
             clock,
@@ -195,7 +195,12 @@ impl Node {
             stopping: false,
             seen_waits: false,
             next: Next::Taken(0),
-        })
+        };
+        // What an earlier process queued may be out of a scope that was changed since.
+        if node.frontier.counters().hosts_known > 0 {
+            node.refilter();
+        }
+        Ok(node)
     }
 
     /// Works for about `wait`, or until there is nothing left to do, and tells how far it is.
@@ -371,6 +376,7 @@ impl Node {
     /// Pauses or resumes handing out visits.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
+        self.engine.hold(paused);
     }
 
     /// Commits everything that visits brought, and closes the files. With no room on the disk it
@@ -393,8 +399,14 @@ impl Node {
     pub fn set_settings(&mut self, settings: NodeSettings) -> Result<(), NodeError> {
         let roots = seeds::stored_roots(&*self.state)?;
         let policies = settings.policies(&roots)?;
-        self.frontier.set_settings(settings.frontier()?);
+        let frontier = settings.frontier()?;
+        // First what can refuse a value, so that all is changed or nothing.
+        self.engine
+            .set_live(&settings.visit()?)
+            .map_err(NodeError::Settings)?;
+        self.frontier.set_settings(frontier);
         self.engine.set_policies(policies);
+        self.refilter();
         self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
@@ -404,12 +416,15 @@ impl Node {
         self.engine.policies().scope.clone()
     }
 
-    fn set_scope(&self, scope: Scope) {
+    fn set_scope(&mut self, scope: Scope) {
         let policies = Policies {
             scope,
             ..(*self.engine.policies()).clone()
         };
         self.engine.set_policies(policies);
+        if self.frontier.filter().is_set() {
+            self.refilter();
+        }
     }
 }
 
@@ -494,10 +509,9 @@ fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
     Ok(dir)
 }
 
-/// The robots rules of one host, with a bound on how long a site may make us wait.
+/// The robots rules of one host.
 struct Compiled {
     robots: Robots,
-    longest: u64,
 }
 
 impl RobotsRules for Compiled {
@@ -507,11 +521,7 @@ impl RobotsRules for Compiled {
 
     fn crawl_delay_us(&self) -> Option<u64> {
         let delay = self.robots.crawl_delay()?;
-        Some(
-            u64::try_from(delay.as_micros())
-                .unwrap_or(u64::MAX)
-                .min(self.longest),
-        )
+        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX))
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gossamer_core::canonical::canonical;
 use gossamer_core::exchange::{Carrier, Grants, Incoming};
-use gossamer_core::node::{self, Node, NodeError, NodeSettings};
+use gossamer_core::frontier::HostList;
+use gossamer_core::node::{self, HostAction, HostsQuestion, Node, NodeError, NodeSettings};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -33,6 +34,9 @@ struct PyNode {
     inner: Mutex<Option<Node>>,
     /// What crosses nodes does not wait for a step to end; none in a standalone crawl.
     cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
+    /// Asked without the node, which may be in the middle of a step.
+    list: Option<HostList>,
+    partitions: u32,
 }
 
 impl PyNode {
@@ -57,16 +61,27 @@ impl PyNode {
     }
 }
 
+impl PyNode {
+    fn listed(&self) -> PyResult<HostList> {
+        self.list
+            .clone()
+            .ok_or_else(|| PyValueError::new_err("no list of hosts is kept"))
+    }
+}
+
 #[pymethods]
 impl PyNode {
     #[new]
     fn new(py: Python<'_>, directory: PathBuf, settings: &str) -> PyResult<PyNode> {
         let settings = NodeSettings::read(settings).map_err(raised)?;
+        let partitions = settings.partitions;
         let node = py
             .detach(|| Node::open(&directory, settings))
             .map_err(raised)?;
         Ok(PyNode {
             cluster: node.carrier(),
+            list: node.host_list(),
+            partitions,
             inner: Mutex::new(Some(node)),
         })
     }
@@ -103,6 +118,57 @@ impl PyNode {
 
     fn why(&self, py: Python<'_>, url: &str) -> PyResult<String> {
         self.with(py, |node| node.why(url).map(|value| value.to_string()))
+    }
+
+    /// A page of hosts, as JSON; ValueError: no list is kept, or a wrong question.
+    fn hosts(&self, py: Python<'_>, question: &str) -> PyResult<String> {
+        let list = self.listed()?;
+        let question: HostsQuestion = serde_json::from_str(question)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let asked = self.with(py, |node| node.ask(&question))?;
+        let found = py.detach(|| list.find(&asked));
+        let hosts = self.with(py, |node| node.hosts(&found.keys))?;
+        let next = found.next.map(|place| (place.value, place.name, place.key));
+        let answer = serde_json::json!({
+            "hosts": hosts,
+            "next": next,
+            "matched": found.matched,
+            "total": found.total,
+        });
+        Ok(answer.to_string())
+    }
+
+    fn host(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
+        self.with(py, |node| {
+            node.host(name)
+                .map(|value| value.map(|value| value.to_string()))
+        })
+    }
+
+    /// False: the host is not known.
+    fn steer_host(&self, py: Python<'_>, name: &str, action: &str, wait: u64) -> PyResult<bool> {
+        let action = HostAction::from_name(action, wait).map_err(raised)?;
+        self.with(py, |node| node.steer_host(name, action))
+    }
+
+    /// Hosts, queued URLs and pages of each partition.
+    fn partition_sizes(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64)>> {
+        let list = self.listed()?;
+        let sizes = py.detach(|| list.sizes(self.partitions));
+        Ok(sizes
+            .into_iter()
+            .map(|size| (size.hosts, size.queued, size.pages))
+            .collect())
+    }
+
+    /// Bytes of memory that the list of hosts takes.
+    fn host_list_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        let list = self.listed()?;
+        Ok(py.detach(|| list.ram_bytes()))
+    }
+
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Node::checkpoint)
     }
 
     fn aliases(&self, py: Python<'_>) -> PyResult<String> {
@@ -165,11 +231,7 @@ impl PyNode {
         self.with(py, |node| Ok(node.positions()))
     }
 
-    fn outgoing<'py>(
-        &self,
-        py: Python<'py>,
-        most: usize,
-    ) -> PyResult<Vec<OutgoingRow<'py>>> {
+    fn outgoing<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<OutgoingRow<'py>>> {
         let messages = self.cluster()?.0.outgoing(most);
         Ok(messages
             .into_iter()

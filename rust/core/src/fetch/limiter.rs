@@ -13,6 +13,7 @@
 //! quick hosts come round sooner, so a window may hold mostly such: a latency that seems too long
 //! lowers the limit only as long as the rate stays.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -112,6 +113,8 @@ pub struct Limiter {
 #[derive(Debug)]
 struct Inner {
     settings: LimiterSettings,
+    /// This many, whatever is measured; 0: as measured.
+    fixed: AtomicUsize,
     permits: Arc<Semaphore>,
     state: Mutex<State>,
 }
@@ -169,6 +172,7 @@ impl Limiter {
         };
         Limiter {
             inner: Arc::new(Inner {
+                fixed: AtomicUsize::new(settings.fixed.map_or(0, |fixed| fixed.max(1))),
                 settings,
                 permits: Arc::new(Semaphore::new(start)),
                 state: Mutex::new(State {
@@ -209,12 +213,25 @@ impl Limiter {
     /// How many may run at once, as of now.
     #[must_use]
     pub fn limit(&self) -> usize {
-        target(&self.inner.settings, &self.inner.lock().measure)
+        let state = self.inner.lock();
+        self.inner.target(&state.measure)
+    }
+
+    /// Fixes the number from now on, or leaves it to measurement again. Fetches under way go on.
+    pub fn set_fixed(&self, fixed: Option<usize>) {
+        let fixed = fixed.map_or(0, |fixed| fixed.clamp(1, Semaphore::MAX_PERMITS / 2));
+        let mut state = self.inner.lock();
+        let before = self.inner.fixed.swap(fixed, Ordering::Relaxed);
+        if fixed == 0 && before != 0 {
+            // What was measured before holds no longer; begin where the fixed number was.
+            state.measure.restart(before as f64);
+        }
+        self.inner.resize(&mut state);
     }
 
     /// Tells how a fetch went. `now` is microseconds; `ok`: an answer came, of whatever status.
     pub fn record(&self, now: u64, latency: Duration, ok: bool) {
-        if self.inner.settings.fixed.is_some() {
+        if self.inner.fixed.load(Ordering::Relaxed) != 0 {
             return;
         }
         let mut state = self.inner.lock();
@@ -236,26 +253,27 @@ impl Drop for Permit {
         };
         let mut state = self.inner.lock();
         // The limit fell while this was out: the permit goes with it.
-        if state.size > target(&self.inner.settings, &state.measure) {
+        if state.size > self.inner.target(&state.measure) {
             permit.forget();
             state.size -= 1;
         }
     }
 }
 
-fn target(settings: &LimiterSettings, measure: &Measure) -> usize {
-    settings
-        .fixed
-        .unwrap_or_else(|| (measure.limit as usize).clamp(settings.min, settings.max))
-}
-
 impl Inner {
+    fn target(&self, measure: &Measure) -> usize {
+        match self.fixed.load(Ordering::Relaxed) {
+            0 => (measure.limit as usize).clamp(self.settings.min, self.settings.max),
+            fixed => fixed,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resize(&self, state: &mut State) {
-        let target = target(&self.settings, &state.measure);
+        let target = self.target(&state.measure);
         if target > state.size {
             self.permits.add_permits(target - state.size);
             state.size = target;
@@ -267,6 +285,14 @@ impl Inner {
 }
 
 impl Measure {
+    fn restart(&mut self, limit: f64) {
+        self.limit = limit;
+        self.window_start = None;
+        (self.ended, self.failed, self.latency_count, self.busiest) = (0, 0, 0, 0);
+        self.latency_sum = 0.0;
+        self.mark = None;
+    }
+
     fn take(&mut self, now: u64, latency: Duration, ok: bool, busy: usize) {
         self.window_start.get_or_insert(now);
         self.ended += 1;

@@ -177,3 +177,23 @@ fn idle_demand_does_not_raise_the_limit() {
     }
     assert!(limiter.limit() <= 64, "{}", limiter.limit());
 }
+
+#[test]
+fn a_fixed_value_can_change_and_end() {
+    let limiter = Limiter::new(LimiterSettings::default());
+    let mut held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+    assert_eq!(held.len(), 64);
+    limiter.set_fixed(Some(3));
+    assert_eq!(limiter.limit(), 3);
+    // Permits given out go as they come back.
+    held.truncate(3);
+    assert!(limiter.try_acquire().is_none());
+    held.clear();
+    let held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+    assert_eq!(held.len(), 3);
+    limiter.set_fixed(Some(10));
+    let more: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
+    assert_eq!(more.len(), 7);
+    limiter.set_fixed(None);
+    assert_eq!(limiter.limit(), 10);
+}

@@ -48,6 +48,23 @@ impl Frontier {
         self.change(key, reads, |record| record.blocked = true)
     }
 
+    /// The same for a host that may not be known yet.
+    pub fn block_named(
+        &mut self,
+        key: u64,
+        name: &str,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let slot = self.find_host(key, Some(name), reads)?;
+        if slot
+            .and_then(|slot| self.host(slot))
+            .is_none_or(|host| *host.record.name != *name)
+        {
+            return Ok(false);
+        }
+        self.block(key, reads)
+    }
+
     /// Lets a blocked host have turns again.
     pub fn unblock(&mut self, key: u64, reads: &dyn Reads) -> Result<bool, StateError> {
         self.change(key, reads, |record| record.blocked = false)
@@ -216,6 +233,7 @@ impl Frontier {
             self.counters.hosts_known += 1;
             self.counters.pages += u64::from(record.pages);
             self.counters.bytes = self.counters.bytes.saturating_add(record.bytes);
+            self.note_listed(key, &record);
             if record.queued > 0 && !self.slots.contains_key(&key) {
                 self.load_host(key, record);
             }
@@ -245,6 +263,9 @@ impl Frontier {
             stored.pages += u64::from(record.pages);
             stored.bytes = stored.bytes.saturating_add(record.bytes);
         })?;
+        if let Some(list) = &self.list {
+            list.drop_range(first, last);
+        }
         let counters = &mut self.counters;
         counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
         counters.pages = counters.pages.saturating_sub(stored.pages);

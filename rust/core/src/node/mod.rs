@@ -16,6 +16,7 @@ mod batch;
 mod committer;
 mod exchange;
 mod gather;
+mod hosts;
 mod partitions;
 mod progress;
 mod rows;
@@ -48,6 +49,7 @@ use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
 use batch::Batch;
 use committer::Committer;
 pub use exchange::StreamPosition;
+pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
 pub use seeds::pack_seeds;
 pub use settings::NodeSettings;
@@ -156,11 +158,9 @@ impl Node {
         }
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
-        let longest = settings.frontier.max_crawl_delay;
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
             Box::new(Compiled {
                 robots: Robots::parse(body, &agent),
-                longest,
             })
         };
         let mut frontier = Frontier::open(
@@ -227,6 +227,10 @@ impl Node {
             exchange,
         };
         node.resume_shares();
+        // What an earlier process queued may be out of a scope that was changed since.
+        if node.frontier.counters().hosts_known > 0 {
+            node.refilter();
+        }
         Ok(node)
     }
 
@@ -421,6 +425,7 @@ impl Node {
     /// Pauses or resumes handing out visits.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
+        self.engine.hold(paused);
     }
 
     /// Commits everything that visits brought, and closes the files. With no room on the disk it
@@ -443,11 +448,17 @@ impl Node {
     pub fn set_settings(&mut self, settings: NodeSettings) -> Result<(), NodeError> {
         let roots = seeds::stored_roots(&*self.state)?;
         let policies = settings.policies(&roots)?;
-        self.frontier.set_settings(settings.frontier()?);
+        let frontier = settings.frontier()?;
+        // First what can refuse a value, so that all is changed or nothing.
+        self.engine
+            .set_live(&settings.visit()?)
+            .map_err(NodeError::Settings)?;
+        self.frontier.set_settings(frontier);
         if let Some(exchange) = &self.exchange {
             exchange.grants.set_gap(settings.frontier.address_delay);
         }
         self.engine.set_policies(policies);
+        self.refilter();
         self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
@@ -457,12 +468,15 @@ impl Node {
         self.engine.policies().scope.clone()
     }
 
-    fn set_scope(&self, scope: Scope) {
+    fn set_scope(&mut self, scope: Scope) {
         let policies = Policies {
             scope,
             ..(*self.engine.policies()).clone()
         };
         self.engine.set_policies(policies);
+        if self.frontier.filter().is_set() {
+            self.refilter();
+        }
     }
 }
 
@@ -567,10 +581,9 @@ fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
     Ok(dir)
 }
 
-/// The robots rules of one host, with a bound on how long a site may make us wait.
+/// The robots rules of one host.
 struct Compiled {
     robots: Robots,
-    longest: u64,
 }
 
 impl RobotsRules for Compiled {
@@ -580,11 +593,7 @@ impl RobotsRules for Compiled {
 
     fn crawl_delay_us(&self) -> Option<u64> {
         let delay = self.robots.crawl_delay()?;
-        Some(
-            u64::try_from(delay.as_micros())
-                .unwrap_or(u64::MAX)
-                .min(self.longest),
-        )
+        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX))
     }
 }
 

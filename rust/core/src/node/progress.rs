@@ -33,6 +33,7 @@ pub struct Progress {
     pub hosts_active: u64,
     pub hosts_waiting: u64,
     pub hosts_set_aside: u64,
+    pub hosts_blocked: u64,
     pub hosts_aliases: u64,
     pub outcomes: BTreeMap<&'static str, u64>,
     pub rss: u64,
@@ -228,6 +229,7 @@ impl Node {
             hosts_active: frontier.hosts_active,
             hosts_waiting: frontier.hosts_waiting,
             hosts_set_aside: frontier.hosts_set_aside,
+            hosts_blocked: frontier.hosts_blocked,
             hosts_aliases: self.aliases.len() as u64,
             outcomes: Outcome::ALL
                 .iter()

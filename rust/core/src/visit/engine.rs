@@ -22,6 +22,8 @@ use crate::outcome::Outcome;
 enum Stopping {
     /// It has not.
     No,
+    /// No visit begins for the time being.
+    Held,
     /// No visit begins; those under way go on.
     NoNew,
     /// Visits under way are given back too.
@@ -175,6 +177,40 @@ impl Engine {
         *current = Arc::new(policies);
     }
 
+    /// Swaps limits of a visit, wanted types and how much may be under way; 0 visits: adapts by
+    /// itself. A wrong value is named, and nothing is changed.
+    pub fn set_live(&self, settings: &VisitSettings) -> Result<(), String> {
+        let fetch = &settings.fetch;
+        self.shared
+            .fetcher
+            .set_live(
+                fetch.limits.clone(),
+                fetch.accept_types.clone(),
+                fetch.dns.concurrency,
+            )
+            .map_err(|error| error.to_string())?;
+        let fixed = (settings.concurrency > 0).then_some(settings.concurrency);
+        self.shared.limiter.set_fixed(fixed);
+        Ok(())
+    }
+
+    /// Holds visits back, or lets them begin again. Tasks that wait, and those that would connect
+    /// only now, are answered [`Outcome::Deferred`]; visits under way go on.
+    pub fn hold(&self, hold: bool) {
+        self.stopping
+            .send_if_modified(|current| match (*current, hold) {
+                (Stopping::No, true) => {
+                    *current = Stopping::Held;
+                    true
+                }
+                (Stopping::Held, false) => {
+                    *current = Stopping::No;
+                    true
+                }
+                _ => false,
+            });
+    }
+
     /// The settings in force.
     #[must_use]
     pub fn policies(&self) -> Arc<Policies> {
@@ -253,7 +289,7 @@ impl Shared {
         };
         let permit = tokio::select! {
             biased;
-            () = reached(&mut stopping, Stopping::NoNew) => return None,
+            () = reached(&mut stopping, Stopping::Held) => return None,
             permit = turn => permit,
         };
         let started = self.clock.now();
@@ -268,6 +304,8 @@ impl Shared {
             self.fetcher.fetch(request).await
         } else {
             let gate = TaskGate {
+                stopping,
+                clock: Arc::clone(&self.clock),
                 gate: Arc::clone(&self.gate),
                 task: task.clone(),
             };
@@ -337,12 +375,18 @@ impl Drop for Answer {
 }
 
 struct TaskGate {
+    stopping: watch::Receiver<Stopping>,
+    clock: Arc<Clock>,
     gate: Arc<dyn Gate>,
     task: Task,
 }
 
 impl AddressGate for TaskGate {
     fn enter(&self, _host: &str, ip: IpAddr) -> Result<(), u64> {
+        // Names may have taken long to resolve: a pause meanwhile holds for this visit too.
+        if *self.stopping.borrow() == Stopping::Held {
+            return Err(self.clock.now());
+        }
         self.gate.enter(&self.task, ip)
     }
 

@@ -13,9 +13,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::limiter::{Limiter, LimiterSettings};
 use super::settings::DnsSettings;
 
 /// Why a name has no address.
@@ -60,7 +61,7 @@ struct Inner {
     cache: moka::sync::Cache<String, Entry>,
     /// Filled by a first asker, emptied when the answer is there; bound: who may ask at once.
     under_way: Mutex<HashMap<String, Waiting>>,
-    turns: Semaphore,
+    turns: Limiter,
 }
 
 impl fmt::Debug for Dns {
@@ -77,11 +78,19 @@ impl Dns {
             inner: Arc::new(Inner {
                 cache: moka::sync::Cache::new(settings.capacity),
                 under_way: Mutex::new(HashMap::new()),
-                turns: Semaphore::new(settings.concurrency.max(1)),
+                turns: Limiter::new(LimiterSettings {
+                    fixed: Some(settings.concurrency.max(1)),
+                    ..LimiterSettings::default()
+                }),
                 settings,
                 lookup,
             }),
         }
+    }
+
+    /// How many look-ups may be under way from now on.
+    pub(super) fn set_concurrency(&self, most: usize) {
+        self.inner.turns.set_fixed(Some(most.max(1)));
     }
 
     /// The addresses of a lower-case name without its final dot.
@@ -135,10 +144,9 @@ impl Dns {
                 inner: &inner,
                 name: &name,
             };
-            let (answer, ttl) = match inner.turns.acquire().await {
-                Ok(_turn) => inner.lookup.lookup(name.clone()).await,
-                Err(_) => (Err(DnsError::Failed), None),
-            };
+            let turn = inner.turns.acquire().await;
+            let (answer, ttl) = inner.lookup.lookup(name.clone()).await;
+            drop(turn);
             let answer = inner.remember(&name, answer, ttl);
             drop(end);
             let _ = tell.send(Some(answer));

@@ -1,8 +1,8 @@
 //! The fetcher: a request in, a response out, always, within the total limit.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use super::AddressGate;
@@ -17,7 +17,7 @@ use super::message::{Purpose, Request, Response, Timings, bounded};
 use super::nameserver::NameServers;
 use super::pool::{Carrier, Connection, Pool};
 use super::proxy::{Kind, Proxy};
-use super::settings::{FetchSettings, SettingsError};
+use super::settings::{FetchSettings, Limits, SettingsError};
 use super::target::{Fields, Target};
 use super::tls;
 use crate::outcome::Outcome;
@@ -40,7 +40,8 @@ impl std::fmt::Debug for Gate {
 
 #[derive(Debug)]
 struct Inner {
-    settings: FetchSettings,
+    /// Swapped as a whole; a fetch sees one version.
+    settings: RwLock<Arc<FetchSettings>>,
     fields: Fields,
     connector: Connector,
     pool: Pool,
@@ -48,19 +49,29 @@ struct Inner {
     sweeping: AtomicBool,
 }
 
+impl Inner {
+    fn settings(&self) -> Arc<FetchSettings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn check(limits: &Limits) -> Result<(), SettingsError> {
+    if limits.head_bytes > 16 << 20 || limits.head_bytes < 256 {
+        return Err(SettingsError::new(
+            "limits.head_bytes",
+            "not in 256 B to 16 MiB",
+        ));
+    }
+    if limits.total.is_zero() || limits.total > Duration::from_secs(24 * 3600) {
+        return Err(SettingsError::new("limits.total", "not in 1 µs to 24 h"));
+    }
+    Ok(())
+}
+
 impl Fetcher {
     /// Checks the settings; makes no connection and needs no runtime.
     pub fn new(settings: FetchSettings) -> Result<Self, SettingsError> {
-        let limits = &settings.limits;
-        if limits.head_bytes > 16 << 20 || limits.head_bytes < 256 {
-            return Err(SettingsError::new(
-                "limits.head_bytes",
-                "not in 256 B to 16 MiB",
-            ));
-        }
-        if limits.total.is_zero() || limits.total > Duration::from_secs(24 * 3600) {
-            return Err(SettingsError::new("limits.total", "not in 1 µs to 24 h"));
-        }
+        check(&settings.limits)?;
         let servers = NameServers::new(&settings.dns)?;
         let connector = Connector {
             dns: Dns::new(settings.dns.clone(), Box::new(servers)),
@@ -78,7 +89,7 @@ impl Fetcher {
                 connector,
                 pool,
                 jar: settings.cookies.then(Jar::default),
-                settings,
+                settings: RwLock::new(Arc::new(settings)),
                 sweeping: AtomicBool::new(false),
             }),
             gate: None,
@@ -94,10 +105,32 @@ impl Fetcher {
         }
     }
 
-    /// The settings it was made with.
+    /// The settings in force.
     #[must_use]
-    pub fn settings(&self) -> &FetchSettings {
-        &self.inner.settings
+    pub fn settings(&self) -> Arc<FetchSettings> {
+        self.inner.settings()
+    }
+
+    /// Swaps what may change while it runs: limits, wanted types, look-ups under way. Fetches under
+    /// way keep what they began with.
+    pub fn set_live(
+        &self,
+        limits: Limits,
+        accept_types: Vec<String>,
+        lookups: usize,
+    ) -> Result<(), SettingsError> {
+        check(&limits)?;
+        self.inner.connector.dns.set_concurrency(lookups);
+        let mut settings = self
+            .inner
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = FetchSettings::clone(&settings);
+        fresh.limits = limits;
+        fresh.accept_types = accept_types;
+        *settings = Arc::new(fresh);
+        Ok(())
     }
 
     /// Closes the connections that are kept open.
@@ -107,18 +140,24 @@ impl Fetcher {
 
     /// Fetches. Every request is answered, within the total limit.
     pub async fn fetch(&self, request: Request) -> Response {
-        let mut clock = Clock::new(self.inner.settings.limits.total);
+        let settings = self.inner.settings();
+        let mut clock = Clock::new(settings.limits.total);
         let mut response = match Target::parse(&request.url) {
-            Ok(target) => self.visit(&target, &request, &mut clock).await,
+            Ok(target) => self.visit(&target, &request, &settings, &mut clock).await,
             Err(reason) => Response::empty(Outcome::UrlRefused, reason),
         };
         response.timings.total = clock.elapsed();
         response
     }
 
-    async fn visit(&self, target: &Target, request: &Request, clock: &mut Clock) -> Response {
+    async fn visit(
+        &self,
+        target: &Target,
+        request: &Request,
+        settings: &FetchSettings,
+        clock: &mut Clock,
+    ) -> Response {
         let inner = &*self.inner;
-        let settings = &inner.settings;
         let proxy = inner.connector.proxy.as_ref();
         let plain_proxy = proxy.filter(|proxy| proxy.kind == Kind::Http && !target.origin.secure);
         let cookies = inner
@@ -167,6 +206,10 @@ impl Fetcher {
                 Ok(connection) => connection,
                 Err(failure) => return failed(failure, head, timings),
             };
+            if making.gate.is_some_and(|gate| !gate.still_open()) {
+                let ended = Failure::new(Outcome::Deferred, "the right to visit has ended");
+                return failed(ended, head, timings);
+            }
             // 2 The exchange.
             let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
             let ip = connection.ip;
@@ -203,7 +246,7 @@ impl Fetcher {
         // Ends when nothing is kept, or when the fetcher is gone.
         let weak = Arc::downgrade(inner);
         let pause = inner
-            .settings
+            .settings()
             .idle_timeout
             .clamp(Duration::from_millis(100), Duration::from_secs(5));
         tokio::spawn(async move {

@@ -28,6 +28,9 @@ impl Frontier {
         let Some(host) = self.host(slot) else {
             return Ok(Gate::Fetch);
         };
+        if self.filter.refuses(queued, &host.record.name) {
+            return Ok(Gate::Refuse(Outcome::OutOfScope));
+        }
         let https = queued.https();
         let (key, robots) = (host.key, host.record.robots[usize::from(https)]);
         if robots.kind == RobotsKind::Unknown || time >= robots.until_us() {

@@ -133,7 +133,7 @@ impl HostRecord {
             settings.gaps.get(&key).copied().unwrap_or(settings.gap)
         };
         let [http, https] = self.crawl_delay_ms;
-        let asked = u64::from(http.max(https)) * 1_000;
+        let asked = (u64::from(http.max(https)) * 1_000).min(settings.longest_crawl_delay);
         let response =
             f64::from(self.response_ms) * 1_000.0 * f64::from(settings.response_factor.max(0.0));
         let response = response as Micros;
@@ -387,6 +387,7 @@ impl Host {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::settings::DAY;
     use super::*;
 
     proptest! {
@@ -428,6 +429,9 @@ mod tests {
         assert_eq!(record.gap(1, &settings), 6 * SECOND);
         record.crawl_delay_ms = [0, 10_000];
         assert_eq!(record.gap(1, &settings), 10 * SECOND);
+        settings.longest_crawl_delay = 7 * SECOND;
+        assert_eq!(record.gap(1, &settings), 7 * SECOND);
+        settings.longest_crawl_delay = DAY;
         settings.gaps.insert(1, 60 * SECOND);
         assert_eq!(record.gap(1, &settings), 60 * SECOND);
         assert_eq!(

@@ -26,18 +26,21 @@
 //! Queues in here, and their four facts, are told in `docs/path/4-frontier.md`.
 
 mod add;
-mod bytes;
+pub(crate) mod bytes;
 mod clock;
 mod ending;
+mod filter;
 mod finish;
 mod gate;
 mod host;
 mod inspect;
 mod ips;
 mod lines;
+mod list;
 mod overlay;
 mod queue;
 mod queued;
+pub mod rehearsal;
 mod rules;
 mod settings;
 mod steer;
@@ -50,9 +53,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
+pub use filter::Filter;
 pub use host::{GapSource, HostRecord, RobotsKind, RobotsState, Standing};
 pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
 pub use ips::IpTable;
+pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
 pub use queued::BANDS;
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
 pub use settings::{Blame, DAY, HOUR, Limits, Policy, SECOND, Settings};
@@ -99,6 +104,10 @@ pub struct Frontier {
     /// Hosts without queued URLs: the batch with their last change, and their slot.
     idle: VecDeque<(u64, u32)>,
     counters: Counters,
+    /// Ranges of keys whose hosts get no turns, because they are being handed over.
+    frozen: Vec<(u64, u64)>,
+    list: Option<HostList>,
+    filter: Filter,
 }
 
 impl Frontier {
@@ -132,12 +141,16 @@ impl Frontier {
             ending: VecDeque::new(),
             idle: VecDeque::new(),
             counters: Counters::default(),
+            frozen: Vec::new(),
+            list: None,
+            filter: Filter::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
             let floor = time.saturating_add(settings.ip_gap);
             frontier.ips.set_floor(floor);
         }
+        frontier.keep_list(settings.list);
         frontier.set_settings(settings);
         frontier.load_range(0, u64::MAX, reads)?;
         frontier.put_clock(writes);
@@ -154,6 +167,9 @@ impl Frontier {
                 host.dirty = false;
                 host.written = batch;
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
+                if let Some(host) = self.host(slot) {
+                    self.note_listed(host.key, &host.record);
+                }
             }
         }
         self.put_clock(writes);

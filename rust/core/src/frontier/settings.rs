@@ -112,6 +112,8 @@ pub struct Settings {
     pub gaps: HashMap<u64, Micros>,
     /// The gap is at least this many times the last response time.
     pub response_factor: f32,
+    /// A Crawl-delay that is longer counts as this.
+    pub longest_crawl_delay: Micros,
     /// The least time between visits to an address.
     pub ip_gap: Micros,
     /// Visits at a time.
@@ -153,6 +155,8 @@ pub struct Settings {
     pub idle_in_ram: usize,
     /// URLs that one call of `take` may refuse.
     pub slice: usize,
+    /// Keep a list of all hosts in memory, for people to look at. Counts at the start only.
+    pub list: bool,
 }
 
 impl Default for Settings {
@@ -161,6 +165,7 @@ impl Default for Settings {
             gap: SECOND,
             gaps: HashMap::new(),
             response_factor: 1.0,
+            longest_crawl_delay: Micros::MAX,
             ip_gap: SECOND / 2,
             per_host: 1,
             per_ip: 1,
@@ -183,6 +188,7 @@ impl Default for Settings {
             heads_in_ram: 64 << 20,
             idle_in_ram: 100_000,
             slice: 256,
+            list: false,
         }
     }
 }

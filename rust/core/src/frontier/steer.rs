@@ -48,6 +48,23 @@ impl Frontier {
         self.change(key, reads, |record| record.blocked = true)
     }
 
+    /// The same for a host that may not be known yet.
+    pub fn block_named(
+        &mut self,
+        key: u64,
+        name: &str,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let slot = self.find_host(key, Some(name), reads)?;
+        if slot
+            .and_then(|slot| self.host(slot))
+            .is_none_or(|host| *host.record.name != *name)
+        {
+            return Ok(false);
+        }
+        self.block(key, reads)
+    }
+
     /// Lets a blocked host have turns again.
     pub fn unblock(&mut self, key: u64, reads: &dyn Reads) -> Result<bool, StateError> {
         self.change(key, reads, |record| record.blocked = false)
@@ -162,6 +179,49 @@ impl Frontier {
         Ok(views)
     }
 
+    /// No further turns for the hosts with keys from `first` to `last` (both included); visits
+    /// under way end as usual.
+    pub fn freeze_range(&mut self, first: u64, last: u64) {
+        if !self.frozen.contains(&(first, last)) {
+            self.frozen.push((first, last));
+        }
+    }
+
+    /// The hosts of a range that was frozen have turns again.
+    pub fn thaw_range(&mut self, first: u64, last: u64) {
+        self.frozen.retain(|range| *range != (first, last));
+        for slot in 0..self.hosts.len() {
+            let slot = slot as u32;
+            if self
+                .host(slot)
+                .is_some_and(|host| (first..=last).contains(&host.key))
+            {
+                self.schedule(slot);
+            }
+        }
+    }
+
+    pub(super) fn is_frozen(&self, key: u64) -> bool {
+        self.frozen
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&key))
+    }
+
+    /// Takes over the hosts of a range that another node had: it may have visited them until now.
+    pub fn take_over(
+        &mut self,
+        first: u64,
+        last: u64,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        let time = self.tick(now);
+        let opened = std::mem::replace(&mut self.opened, time);
+        let result = self.load_range(first, last, reads);
+        self.opened = opened;
+        result
+    }
+
     /// Takes the hosts with keys from `first` to `last` (both included) from the store.
     pub fn load_range(
         &mut self,
@@ -173,6 +233,7 @@ impl Frontier {
             self.counters.hosts_known += 1;
             self.counters.pages += u64::from(record.pages);
             self.counters.bytes = self.counters.bytes.saturating_add(record.bytes);
+            self.note_listed(key, &record);
             if record.queued > 0 && !self.slots.contains_key(&key) {
                 self.load_host(key, record);
             }
@@ -202,6 +263,9 @@ impl Frontier {
             stored.pages += u64::from(record.pages);
             stored.bytes = stored.bytes.saturating_add(record.bytes);
         })?;
+        if let Some(list) = &self.list {
+            list.drop_range(first, last);
+        }
         let counters = &mut self.counters;
         counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
         counters.pages = counters.pages.saturating_sub(stored.pages);

@@ -14,11 +14,15 @@
 mod alias;
 mod batch;
 mod committer;
+mod exchange;
 mod gather;
+mod hosts;
+mod partitions;
 mod progress;
 mod rows;
 mod seeds;
 mod settings;
+mod snapshot;
 mod trap;
 mod why;
 
@@ -31,6 +35,7 @@ use std::time::{Duration, Instant};
 use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
+use crate::exchange::{Carrier, Grants};
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
 use crate::outcome::Outcome;
@@ -43,8 +48,12 @@ use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
 
 use batch::Batch;
 use committer::Committer;
+pub use exchange::StreamPosition;
+pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
+pub use seeds::pack_seeds;
 pub use settings::NodeSettings;
+pub use snapshot::Summary;
 pub use why::why;
 
 /// What we do wrong, or what our own machine does to us.
@@ -108,6 +117,9 @@ pub struct Node {
     /// `seen` found no room on the disk for the open batch.
     seen_waits: bool,
     next: Next,
+    shares: partitions::Shares,
+    /// This node's part in a cluster; none in a standalone crawl.
+    exchange: Option<exchange::Exchange>,
 }
 
 impl std::fmt::Debug for Node {
@@ -137,13 +149,18 @@ impl Node {
         let rules = settings.rules();
         let state = Arc::new(DiskState::open(&dir.join("state"), settings.disk())?);
         let (warc, log) = open_files(dir, &settings, &*state)?;
+        let (shares, halves) = match settings.cluster {
+            Some(_) => partitions::Shares::stored(settings.partitions, &*state)?,
+            None => (partitions::Shares::all(settings.partitions), Vec::new()),
+        };
+        for half in halves {
+            partitions::remove_rows(half, settings.partitions, &*state)?;
+        }
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
-        let longest = settings.frontier.max_crawl_delay;
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
             Box::new(Compiled {
                 robots: Robots::parse(body, &agent),
-                longest,
             })
         };
         let mut frontier = Frontier::open(
@@ -153,17 +170,28 @@ impl Node {
             clock.now(),
             &mut writes,
         )?;
-        let seen = seen::open(settings.seen_kind()?, &settings.seen(dir), &*state)?;
+        let kind = settings.seen_kind()?;
+        if settings.cluster.is_some() && !kind.can_be_handed_over() {
+            return Err(NodeError::Settings(format!(
+                "seen.kind: '{}' cannot be used in a cluster; use 'exact'",
+                kind.as_str()
+            )));
+        }
+        let seen = seen::open(kind, &settings.seen(dir), &*state)?;
         let batch = frontier.seal(&mut writes);
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
+        let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
             gate: Arc::new(IpGate {
                 ips: frontier.ips(),
                 clock: Arc::clone(&clock),
+                cluster: exchange
+                    .as_ref()
+                    .map(|exchange| (Arc::clone(&exchange.carrier), Arc::clone(&exchange.grants))),
             }),
             known: Arc::new(Stored {
                 state: Arc::clone(&state),
@@ -175,7 +203,7 @@ impl Node {
         let durable = settings.store.durable;
         let committer =
             Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
-        Ok(Node {
+        let mut node = Node {
             settings,
             rules,
             clock,
@@ -195,7 +223,15 @@ impl Node {
             stopping: false,
             seen_waits: false,
             next: Next::Taken(0),
-        })
+            shares,
+            exchange,
+        };
+        node.resume_shares();
+        // What an earlier process queued may be out of a scope that was changed since.
+        if node.frontier.counters().hosts_known > 0 {
+            node.refilter();
+        }
+        Ok(node)
     }
 
     /// Works for about `wait`, or until there is nothing left to do, and tells how far it is.
@@ -213,9 +249,11 @@ impl Node {
 
     /// Whether no visit would be handed out however long one waits.
     fn has_ended(&self) -> bool {
+        // What is finished here can begin again when another node sends something.
         self.stopping
-            || self.limit_reached()
-            || matches!(self.next, Next::Finished | Next::LimitReached)
+            || self.exchange.is_none()
+                && (self.limit_reached()
+                    || matches!(self.next, Next::Finished | Next::LimitReached))
     }
 
     /// One round: take in what visits brought, hand out new visits, send a full batch to the
@@ -223,6 +261,7 @@ impl Node {
     fn round(&mut self, wait: Duration) -> Result<(), NodeError> {
         self.note_commits()?;
         let has_room = self.committer.has_room() && !self.seen_waits;
+        self.exchange_round(has_room)?;
         let wait = self.patience(wait, has_room);
         if has_room {
             let most = self.settings.store.batch_pages;
@@ -247,6 +286,9 @@ impl Node {
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
         let mut wait = wait;
+        if self.exchange.is_some() {
+            wait = wait.min(exchange::LOOK);
+        }
         if has_room && let Some(due) = self.open.due(self.settings.store.batch_wait) {
             wait = wait.min(until(due));
         }
@@ -268,6 +310,9 @@ impl Node {
             self.fresh_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
+            if let Some(exchange) = &mut self.exchange {
+                exchange.committed(commit.outbox, commit.positions);
+            }
         }
         Ok(())
     }
@@ -276,6 +321,11 @@ impl Node {
     fn hand_out(&mut self) -> Result<(), NodeError> {
         // With the committer behind, new visits would only fill memory.
         if self.paused || self.stopping || self.seen_waits || !self.committer.has_room() {
+            return Ok(());
+        }
+        if let Some(exchange) = &self.exchange
+            && (exchange.carrier.fence.passed() || exchange.is_behind())
+        {
             return Ok(());
         }
         let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
@@ -356,6 +406,10 @@ impl Node {
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
+        if let Some(exchange) = &mut self.exchange {
+            let now = self.clock.now();
+            batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
+        }
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);
@@ -371,6 +425,7 @@ impl Node {
     /// Pauses or resumes handing out visits.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
+        self.engine.hold(paused);
     }
 
     /// Commits everything that visits brought, and closes the files. With no room on the disk it
@@ -393,8 +448,17 @@ impl Node {
     pub fn set_settings(&mut self, settings: NodeSettings) -> Result<(), NodeError> {
         let roots = seeds::stored_roots(&*self.state)?;
         let policies = settings.policies(&roots)?;
-        self.frontier.set_settings(settings.frontier()?);
+        let frontier = settings.frontier()?;
+        // First what can refuse a value, so that all is changed or nothing.
+        self.engine
+            .set_live(&settings.visit()?)
+            .map_err(NodeError::Settings)?;
+        self.frontier.set_settings(frontier);
+        if let Some(exchange) = &self.exchange {
+            exchange.grants.set_gap(settings.frontier.address_delay);
+        }
         self.engine.set_policies(policies);
+        self.refilter();
         self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
         Ok(())
@@ -404,13 +468,36 @@ impl Node {
         self.engine.policies().scope.clone()
     }
 
-    fn set_scope(&self, scope: Scope) {
+    fn set_scope(&mut self, scope: Scope) {
         let policies = Policies {
             scope,
             ..(*self.engine.policies()).clone()
         };
         self.engine.set_policies(policies);
+        if self.frontier.filter().is_set() {
+            self.refilter();
+        }
     }
+}
+
+fn open_exchange(
+    settings: &NodeSettings,
+    frontier: &Frontier,
+    clock: &Arc<Clock>,
+    reads: &dyn Reads,
+) -> Result<Option<exchange::Exchange>, NodeError> {
+    let Some(cluster) = &settings.cluster else {
+        return Ok(None);
+    };
+    let grants = Grants::new(
+        settings.partitions,
+        settings.frontier.address_delay,
+        frontier.ips(),
+        Arc::clone(clock),
+    );
+    let grouping = settings.rules().grouping;
+    let (partitions, grants) = (settings.partitions, Arc::new(grants));
+    exchange::Exchange::open(cluster, partitions, grouping, grants, reads).map(Some)
 }
 
 fn task(lease: u64, url: Url, turn: Turn) -> Task {
@@ -494,10 +581,9 @@ fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
     Ok(dir)
 }
 
-/// The robots rules of one host, with a bound on how long a site may make us wait.
+/// The robots rules of one host.
 struct Compiled {
     robots: Robots,
-    longest: u64,
 }
 
 impl RobotsRules for Compiled {
@@ -507,11 +593,7 @@ impl RobotsRules for Compiled {
 
     fn crawl_delay_us(&self) -> Option<u64> {
         let delay = self.robots.crawl_delay()?;
-        Some(
-            u64::try_from(delay.as_micros())
-                .unwrap_or(u64::MAX)
-                .min(self.longest),
-        )
+        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX))
     }
 }
 
@@ -520,11 +602,27 @@ impl RobotsRules for Compiled {
 struct IpGate {
     ips: Arc<IpTable>,
     clock: Arc<Clock>,
+    cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
 }
+
+/// How long a visit waits that met the fence.
+const FENCED: u64 = 1_000_000;
 
 impl Gate for IpGate {
     fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64> {
-        self.ips.enter_ip(task.lease, ip, self.clock.now())
+        let now = self.clock.now();
+        match &self.cluster {
+            Some((carrier, _)) if carrier.fence.passed() => Err(now + FENCED),
+            Some((_, grants)) => grants.enter(task.lease, ip),
+            None => self.ips.enter_ip(task.lease, ip, now),
+        }
+    }
+
+    fn still_open(&self) -> bool {
+        !self
+            .cluster
+            .as_ref()
+            .is_some_and(|(carrier, _)| carrier.fence.passed())
     }
 }
 

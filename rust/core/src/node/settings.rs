@@ -29,6 +29,9 @@ pub struct NodeSettings {
     pub threads: usize,
     #[serde(default = "standalone")]
     pub node_name: String,
+    /// Keep a list of all hosts in memory, for people to look at.
+    #[serde(default)]
+    pub host_list: bool,
     /// For tests: how far the clock is ahead of the machine's.
     #[serde(default)]
     pub clock_offset: i64,
@@ -42,6 +45,21 @@ pub struct NodeSettings {
     pub frontier: Politeness,
     #[serde(default)]
     pub alias: crate::alias::Settings,
+    /// Absent in a standalone crawl.
+    #[serde(default)]
+    pub cluster: Option<Cluster>,
+}
+
+/// How links to other nodes are handled.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    pub mode: String,
+    pub batch_links: usize,
+    pub batch_wait: u64,
+    pub cache: usize,
+    pub keep: u64,
+    pub backlog: u64,
 }
 
 fn standalone() -> String {
@@ -346,6 +364,8 @@ impl NodeSettings {
         let mut settings = frontier::Settings {
             gap: polite.delay,
             response_factor: polite.response_factor,
+            longest_crawl_delay: polite.max_crawl_delay,
+            list: self.host_list,
             ip_gap: polite.address_delay,
             per_host: polite.per_host,
             per_ip: polite.per_host,

@@ -158,7 +158,7 @@ fn visit(row: &IndexRow) -> Value {
     })
 }
 
-fn host_state(view: &HostView) -> Value {
+pub(super) fn host_state(view: &HostView) -> Value {
     let record = &view.record;
     let robots = |state: RobotsState| {
         json!({

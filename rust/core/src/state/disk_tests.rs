@@ -56,7 +56,7 @@ fn other_formats_are_refused_and_left_alone() {
     let mark = dir.path().join("store/FORMAT");
     let good = fs::read(&mark).unwrap();
     for (bad, expected) in [
-        (&b"gossamer-state 2\n"[..], "newer version"),
+        (&b"gossamer-state 3\n"[..], "newer version"),
         (b"gossamer-state 0\n", "older version"),
         (b"gossamer-state\n", "does not name a format"),
         (b"", "does not name a format"),

@@ -22,6 +22,8 @@ use crate::outcome::Outcome;
 enum Stopping {
     /// It has not.
     No,
+    /// No visit begins for the time being.
+    Held,
     /// No visit begins; those under way go on.
     NoNew,
     /// Visits under way are given back too.
@@ -51,6 +53,8 @@ struct Shared {
 pub struct Engine {
     shared: Arc<Shared>,
     stopping: watch::Sender<Stopping>,
+    /// Counts recalls; a task ends when it has changed.
+    recalled: watch::Sender<u64>,
     runtime: Option<Runtime>,
 }
 
@@ -110,6 +114,7 @@ impl Engine {
         Ok(Engine {
             shared,
             stopping: watch::Sender::new(Stopping::No),
+            recalled: watch::Sender::new(0),
             runtime: Some(runtime),
         })
     }
@@ -123,7 +128,8 @@ impl Engine {
         for task in tasks {
             let shared = Arc::clone(&self.shared);
             let stopping = self.stopping.subscribe();
-            runtime.spawn(shared.run(task, stopping));
+            let recalled = self.recalled.subscribe();
+            runtime.spawn(shared.run(task, stopping, recalled));
         }
     }
 
@@ -171,6 +177,40 @@ impl Engine {
         *current = Arc::new(policies);
     }
 
+    /// Swaps limits of a visit, wanted types and how much may be under way; 0 visits: adapts by
+    /// itself. A wrong value is named, and nothing is changed.
+    pub fn set_live(&self, settings: &VisitSettings) -> Result<(), String> {
+        let fetch = &settings.fetch;
+        self.shared
+            .fetcher
+            .set_live(
+                fetch.limits.clone(),
+                fetch.accept_types.clone(),
+                fetch.dns.concurrency,
+            )
+            .map_err(|error| error.to_string())?;
+        let fixed = (settings.concurrency > 0).then_some(settings.concurrency);
+        self.shared.limiter.set_fixed(fixed);
+        Ok(())
+    }
+
+    /// Holds visits back, or lets them begin again. Tasks that wait, and those that would connect
+    /// only now, are answered [`Outcome::Deferred`]; visits under way go on.
+    pub fn hold(&self, hold: bool) {
+        self.stopping
+            .send_if_modified(|current| match (*current, hold) {
+                (Stopping::No, true) => {
+                    *current = Stopping::Held;
+                    true
+                }
+                (Stopping::Held, false) => {
+                    *current = Stopping::No;
+                    true
+                }
+                _ => false,
+            });
+    }
+
     /// The settings in force.
     #[must_use]
     pub fn policies(&self) -> Arc<Policies> {
@@ -180,6 +220,11 @@ impl Engine {
     /// Calls `notify` whenever an answer arrives where there was none.
     pub fn on_arrival(&self, notify: Notify) {
         *lock(&self.shared.notify) = Some(notify);
+    }
+
+    /// Gives back all visits under way; later ones are not touched.
+    pub fn recall(&self) {
+        self.recalled.send_modify(|count| *count += 1);
     }
 
     /// Begins no further visit; waiting tasks are answered [`Outcome::Deferred`]. With `now`,
@@ -210,7 +255,12 @@ impl Shared {
         Arc::clone(&self.policies.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
+    async fn run(
+        self: Arc<Self>,
+        task: Task,
+        mut stopping: watch::Receiver<Stopping>,
+        mut recalled: watch::Receiver<u64>,
+    ) {
         let mut answer = Answer {
             shared: Arc::clone(&self),
             task: Some(task.clone()),
@@ -219,6 +269,8 @@ impl Shared {
         let visited = tokio::select! {
             biased;
             () = reached(&mut stopping, Stopping::Now) => None,
+            // An engine that is gone has stopped, and the line above knows.
+            Ok(()) = recalled.changed() => None,
             visited = self.visit(task, begin) => visited,
         };
         if let Some(task) = answer.task.take() {
@@ -237,7 +289,7 @@ impl Shared {
         };
         let permit = tokio::select! {
             biased;
-            () = reached(&mut stopping, Stopping::NoNew) => return None,
+            () = reached(&mut stopping, Stopping::Held) => return None,
             permit = turn => permit,
         };
         let started = self.clock.now();
@@ -252,6 +304,8 @@ impl Shared {
             self.fetcher.fetch(request).await
         } else {
             let gate = TaskGate {
+                stopping,
+                clock: Arc::clone(&self.clock),
                 gate: Arc::clone(&self.gate),
                 task: task.clone(),
             };
@@ -321,12 +375,22 @@ impl Drop for Answer {
 }
 
 struct TaskGate {
+    stopping: watch::Receiver<Stopping>,
+    clock: Arc<Clock>,
     gate: Arc<dyn Gate>,
     task: Task,
 }
 
 impl AddressGate for TaskGate {
     fn enter(&self, _host: &str, ip: IpAddr) -> Result<(), u64> {
+        // Names may have taken long to resolve: a pause meanwhile holds for this visit too.
+        if *self.stopping.borrow() == Stopping::Held {
+            return Err(self.clock.now());
+        }
         self.gate.enter(&self.task, ip)
+    }
+
+    fn still_open(&self) -> bool {
+        self.gate.still_open()
     }
 }

@@ -1,0 +1,172 @@
+//! Hosts as people look at them and steer them: lists, one host, and what can be done to one.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::why::host_state;
+use super::{Node, NodeError};
+use crate::canonical::{Url, canonical, partition};
+use crate::frontier::{Filter, HostList, HostView, Listed, Place, Question, Sort};
+use crate::links::scope::Scope;
+use crate::outcome::Outcome;
+
+/// A question about hosts, as JSON.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostsQuestion {
+    pub sort: String,
+    pub search: String,
+    pub from_start: bool,
+    pub standing: Option<String>,
+    pub after: Option<(u64, String, u64)>,
+    pub most: usize,
+}
+
+/// What can be done to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostAction {
+    Block,
+    Unblock,
+    /// For so many microseconds.
+    SetAside(u64),
+    Retry,
+    Forget,
+}
+
+impl HostAction {
+    /// By its name; `wait` is for setting aside.
+    pub fn from_name(name: &str, wait: u64) -> Result<HostAction, NodeError> {
+        Ok(match name {
+            "block" => HostAction::Block,
+            "unblock" => HostAction::Unblock,
+            "set_aside" => HostAction::SetAside(wait),
+            "retry" => HostAction::Retry,
+            "forget" => HostAction::Forget,
+            _ => return Err(NodeError::Settings(format!("no such action: {name}"))),
+        })
+    }
+}
+
+impl Node {
+    /// The list of hosts, to be asked without the node; `None`: settings want none.
+    #[must_use]
+    pub fn host_list(&self) -> Option<HostList> {
+        self.frontier.list()
+    }
+
+    /// Turns a question into that of the list.
+    pub fn ask(&self, question: &HostsQuestion) -> Result<Question, NodeError> {
+        let wrong = |what: &str| NodeError::Settings(format!("no such order or standing: {what}"));
+        let sort = Sort::from_name(&question.sort).ok_or_else(|| wrong(&question.sort))?;
+        let active = question.standing.as_deref() == Some("active");
+        let listed = match question.standing.as_deref() {
+            Some(name) if !active => Some(Listed::from_name(name).ok_or_else(|| wrong(name))?),
+            _ => None,
+        };
+        let after = question.after.clone().map(|(value, name, key)| Place {
+            value,
+            name: name.into(),
+            key,
+        });
+        Ok(Question {
+            sort,
+            search: question.search.to_lowercase(),
+            from_start: question.from_start,
+            listed,
+            among: active.then(|| self.frontier.active()),
+            after,
+            most: question.most,
+        })
+    }
+
+    /// What is known of these hosts, in the same order; one that is gone is left out.
+    pub fn hosts(&self, keys: &[u64]) -> Result<Vec<Value>, NodeError> {
+        let mut views = Vec::with_capacity(keys.len());
+        for &key in keys {
+            let view = self.frontier.explain(key, &*self.state)?;
+            views.extend(view.map(|view| self.host_row(&view)));
+        }
+        Ok(views)
+    }
+
+    /// What is known of a host, by its name as in URLs.
+    pub fn host(&self, name: &str) -> Result<Option<Value>, NodeError> {
+        let Some(url) = self.host_url(name) else {
+            return Ok(None);
+        };
+        let view = self.frontier.explain(url.host_key(), &*self.state)?;
+        let view = view.filter(|view| &*view.record.name == url.host());
+        Ok(view.map(|view| self.host_row(&view)))
+    }
+
+    /// Does something to a host; it is safe when this returns. False: the host is not known.
+    pub fn steer_host(&mut self, name: &str, action: HostAction) -> Result<bool, NodeError> {
+        let Some(url) = self.host_url(name) else {
+            return Ok(false);
+        };
+        let (key, now) = (url.host_key(), self.clock.now());
+        let named = self.frontier.explain(key, &*self.state)?;
+        if named.is_some_and(|view| &*view.record.name != url.host()) {
+            return Ok(false);
+        }
+        let (frontier, reads) = (&mut self.frontier, &*self.state);
+        let known = match action {
+            HostAction::Block => frontier.block_named(key, url.host(), reads)?,
+            HostAction::Unblock => frontier.unblock(key, reads)?,
+            HostAction::SetAside(wait) => frontier.set_aside(key, now, wait, reads)?,
+            HostAction::Retry => frontier.give_chance(key, now, reads)?,
+            HostAction::Forget => frontier.give_up(key, Outcome::OutOfScope, now, reads)?,
+        };
+        if known {
+            self.checkpoint()?;
+        }
+        Ok(known)
+    }
+
+    /// Everything done so far is safe when this returns.
+    pub fn checkpoint(&mut self) -> Result<(), NodeError> {
+        // The frontier's own changes go with a batch; one is made if there is none.
+        let now = self.clock.now();
+        self.frontier.touch(&mut self.open.writes);
+        self.open.begin(now);
+        self.commit_open()
+    }
+
+    /// Queued URLs are judged by the scope of this moment from now on.
+    pub(super) fn refilter(&mut self) {
+        let scope = self.scope();
+        let grouping = self.rules.grouping;
+        let judge = move |url: &str, sitemap: bool| {
+            // What is no URL any more is told as such where it is handed out.
+            Url::from_canonical(url.to_owned(), grouping).map_or(true, |url| {
+                if sitemap {
+                    super::gather::in_site(&scope, &url)
+                } else {
+                    Scope::check(&scope, &url).is_ok()
+                }
+            })
+        };
+        self.frontier.set_filter(Filter::new(Box::new(judge)));
+    }
+
+    fn host_url(&self, name: &str) -> Option<Url> {
+        let url = canonical(&format!("http://{name}/"), None, &self.rules).ok()?;
+        // Nothing but a host: no path, no user, no other spelling of something else.
+        (url.path_and_query() == "/").then_some(url)
+    }
+
+    fn host_row(&self, view: &HostView) -> Value {
+        let mut row = host_state(view);
+        if let Some(row) = row.as_object_mut() {
+            let partitions = self.settings.partitions;
+            let own = self.frontier.settings().gaps.get(&view.host_key);
+            let own = own.map(|gap| *gap as f64 / 1e6);
+            row.insert(
+                "partition".into(),
+                json!(partition(view.host_key, partitions)),
+            );
+            row.insert("override".into(), json!(own));
+        }
+        row
+    }
+}

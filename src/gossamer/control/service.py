@@ -1,0 +1,119 @@
+"""The service: what a crawl can tell and do. The API talks to this and to nothing else.
+
+Every method is awaited in the API's event loop and must not block it. `who` is the audit log's name
+of the caller (`operate:1a2b3c4d`). Reading costs counters, never scans of a store.
+
+What cannot be done is raised: `NotKnownError` (404), `RefusedError` (409: not now or not here, with
+the reason), `WrongValueError` (422), `UnreachableError` (503: nobody answers for that part now).
+"""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from gossamer.control.shapes import (
+    Alert,
+    Change,
+    ChangeSettings,
+    Command,
+    CommandInfo,
+    CommandResult,
+    Event,
+    EventPage,
+    History,
+    HostCommand,
+    HostPage,
+    HostQuery,
+    HostRow,
+    NodeCommand,
+    NodeView,
+    PartitionMap,
+    SeedSubmission,
+    SettingsView,
+    Status,
+    SubmissionFates,
+    SubmissionPage,
+    UrlAccount,
+)
+from gossamer.errors import GossamerError
+
+
+class ServiceError(GossamerError):
+    """What was asked for was not done; `code` is short and stable."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+class NotKnownError(ServiceError):
+    """There is no such host, node, version or submission."""
+
+
+class RefusedError(ServiceError):
+    """It exists and cannot be done now, or not in this crawl."""
+
+
+class WrongValueError(ServiceError):
+    """A value that cannot be used; the message names it."""
+
+
+class UnreachableError(ServiceError):
+    """The node or the engine that would have to answer does not."""
+
+
+class Service(Protocol):
+    """One crawl, standalone or a cluster."""
+
+    async def status(self) -> Status: ...
+
+    async def ready(self) -> str | None:
+        """`None`: the crawl can be seen and steered; otherwise why not."""
+
+    async def alerts(self) -> list[Alert]: ...
+
+    async def history(self, seconds: float) -> History:
+        """Readings of the last `seconds`, at the finest step that reaches back so far."""
+
+    async def nodes(self) -> list[NodeView]: ...
+
+    async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView: ...
+
+    async def partitions(self) -> PartitionMap: ...
+
+    async def hosts(self, query: HostQuery) -> HostPage: ...
+
+    async def host(self, name: str) -> HostRow: ...
+
+    async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow: ...
+
+    async def why(self, url: str) -> UrlAccount: ...
+
+    async def submit_seeds(self, urls: list[str], who: str) -> SeedSubmission:
+        """Every seed is taken, or refused with a reason; those taken are durable."""
+
+    async def submissions(self, before: int | None, limit: int) -> SubmissionPage: ...
+
+    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates: ...
+
+    async def settings(self) -> SettingsView: ...
+
+    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
+        """Checked as a whole, made durable, then applied by every node."""
+
+    async def undo_settings(self, version: int, who: str) -> Change:
+        """Sets the values of a version back to those before it, as a new version."""
+
+    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
+        """The last changes first."""
+
+    async def commands(self) -> list[CommandInfo]: ...
+
+    async def command(self, command: Command, who: str) -> CommandResult:
+        """Answers when every node has confirmed, or has not in the time allowed."""
+
+    async def events(self, after: int | None, limit: int) -> EventPage:
+        """Those after an id, oldest first; without an id, the last ones."""
+
+    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
+        """Status once a second and every event, from now on or from after an id, until closed."""

@@ -1,0 +1,46 @@
+"""Commands to the whole crawl: a closed list. No command runs code."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from gossamer.control.shapes.base import Shape
+
+
+class Command(StrEnum):
+    """`pause`: no new visit on any node within a second. `stop`: save everything and end.
+
+    `checkpoint`: everything done so far is durable when it is confirmed. `rerank`: order the queue
+    anew now.
+    """
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    CHECKPOINT = "checkpoint"
+    RERANK = "rerank"
+    ADD_NODE = "add_node"
+
+
+class CommandInfo(Shape):
+    command: Command
+    available: bool
+    reason: str | None = Field(description="why it is not available now")
+
+
+class CommandRequest(Shape):
+    command: Command
+
+
+class Confirmation(Shape):
+    node: str
+    confirmed: bool
+    seconds: float | None = Field(description="how long it took; null: not confirmed")
+    note: str = ""
+
+
+class CommandResult(Shape):
+    command: Command
+    time: float
+    confirmed: bool = Field(description="by every node")
+    nodes: list[Confirmation]

@@ -1,0 +1,75 @@
+"""How the crawl goes, at a glance; and what every refusal looks like."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from gossamer.control.shapes.base import Shape
+from gossamer.model.progress import Activity
+
+
+class Role(StrEnum):
+    """What a token allows: `read` sees everything, `operate` may change it."""
+
+    READ = "read"
+    OPERATE = "operate"
+
+
+class Access(Shape):
+    """Who the caller is to the API."""
+
+    role: Role
+    token_id: str = Field(description="first digits of the token's hash; named in the audit log")
+
+
+class Problem(Shape):
+    """Why a request was refused."""
+
+    code: str = Field(description="short and stable, for programs")
+    detail: str = Field(description="for people; says what to do where something can be done")
+
+
+class ControlNodeView(Shape):
+    id: str
+    leads: bool
+    url: str | None = None
+    last_heartbeat: float | None = None
+
+
+class Status(Shape):
+    """Counters of the whole crawl. Totals count from its first start, not from this process's."""
+
+    time: float = Field(description="when these counters were read")
+    mode: Literal["standalone", "cluster"]
+    crawl: str = Field(description="the crawl's name: its directory's")
+    version: str = Field(description="of the program")
+    activity: Activity = Field(description="what the crawl does now")
+    wanted: Literal["run", "pause", "stop"] = Field(description="what the operator asked for last")
+    pages: int
+    bytes: int
+    urls_seen: int
+    urls_queued: int
+    visits: int
+    in_flight: int = Field(description="visits under way")
+    hosts_known: int
+    hosts_active: int
+    hosts_waiting: int
+    hosts_set_aside: int
+    hosts_blocked: int
+    hosts_aliases: int
+    outcomes: dict[str, int]
+    rss: int = Field(description="memory of all crawl nodes")
+    disk: int = Field(description="size of the stores")
+    disk_free: int | None = Field(description="free bytes where the crawl is; the least of all")
+    seconds: float = Field(description="time that the crawl has worked")
+    pages_per_second: float = Field(description="over the last 10 s")
+    bytes_per_second: float = Field(description="over the last 10 s")
+    eta_seconds: float | None = Field(description="time left; null: cannot be told")
+    eta_from: str | None = Field(description="what ends the crawl then: a limit or the queue")
+    next_due: float | None = Field(description="nothing is due before; null: something is")
+    note: str
+    nodes: int
+    settings_version: int
+    alerts: int = Field(description="how many alerts stand now")
+    control: list[ControlNodeView]

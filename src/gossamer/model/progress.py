@@ -36,3 +36,4 @@ class Progress(msgspec.Struct, frozen=True):
     next_due: float | None = None
     note: str = ""
     hosts_aliases: int = 0
+    hosts_blocked: int = 0

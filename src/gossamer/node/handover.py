@@ -18,9 +18,10 @@ def user_agent(settings: CrawlSettings) -> str:
     return f"{settings.fetch.agent}/{gossamer.__version__} (+{contact})"
 
 
-def native_settings(settings: CrawlSettings) -> str:
-    """The settings for `_native.Node`."""
+def native_settings(settings: CrawlSettings, *, host_list: bool = False) -> str:
+    """The settings for `_native.Node`. `host_list`: keep a list of all hosts to look at."""
     values = {
+        "host_list": host_list,
         "partitions": settings.partitions,
         "grouping": settings.grouping,
         "threads": settings.threads,

@@ -38,6 +38,7 @@ mod lines;
 mod overlay;
 mod queue;
 mod queued;
+pub mod rehearsal;
 mod rules;
 mod settings;
 mod steer;

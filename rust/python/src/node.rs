@@ -35,8 +35,7 @@ struct PyNode {
     /// What crosses nodes does not wait for a step to end; none in a standalone crawl.
     cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
     /// Asked without the node, which may be in the middle of a step.
-    list: Option<HostList>,
-    partitions: u32,
+    list: Option<PyHostList>,
 }
 
 impl PyNode {
@@ -61,11 +60,49 @@ impl PyNode {
     }
 }
 
-impl PyNode {
-    fn listed(&self) -> PyResult<HostList> {
-        self.list
-            .clone()
-            .ok_or_else(|| PyValueError::new_err("no list of hosts is kept"))
+/// Keys, where the page ends, how many match, how many there are.
+type FoundHosts = (Vec<u64>, Option<(u64, String, u64)>, u64, u64);
+
+/// All hosts, to be asked while the node works.
+#[pyclass(name = "HostList", module = "gossamer._native", frozen)]
+#[derive(Clone)]
+struct PyHostList {
+    list: HostList,
+    partitions: u32,
+}
+
+#[pymethods]
+impl PyHostList {
+    /// A page of hosts: their keys, the place where it ends if there is more, how many match, and
+    /// how many there are. ValueError: a wrong question.
+    #[pyo3(signature = (question, among = None))]
+    fn find(
+        &self,
+        py: Python<'_>,
+        question: &str,
+        among: Option<Vec<u64>>,
+    ) -> PyResult<FoundHosts> {
+        let question: HostsQuestion = serde_json::from_str(question)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let asked = question.question(among).map_err(raised)?;
+        let found = py.detach(|| self.list.find(&asked));
+        let next = found
+            .next
+            .map(|place| (place.value, String::from(place.name), place.key));
+        Ok((found.keys, next, found.matched, found.total))
+    }
+
+    /// Hosts, queued URLs and pages of each partition.
+    fn partition_sizes(&self, py: Python<'_>) -> Vec<(u64, u64, u64)> {
+        let sizes = py.detach(|| self.list.sizes(self.partitions));
+        let rows = sizes.into_iter();
+        rows.map(|size| (size.hosts, size.queued, size.pages))
+            .collect()
+    }
+
+    /// Bytes of memory that the list takes.
+    fn ram_bytes(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.list.ram_bytes())
     }
 }
 
@@ -80,8 +117,7 @@ impl PyNode {
             .map_err(raised)?;
         Ok(PyNode {
             cluster: node.carrier(),
-            list: node.host_list(),
-            partitions,
+            list: node.host_list().map(|list| PyHostList { list, partitions }),
             inner: Mutex::new(Some(node)),
         })
     }
@@ -120,22 +156,26 @@ impl PyNode {
         self.with(py, |node| node.why(url).map(|value| value.to_string()))
     }
 
-    /// A page of hosts, as JSON; ValueError: no list is kept, or a wrong question.
-    fn hosts(&self, py: Python<'_>, question: &str) -> PyResult<String> {
-        let list = self.listed()?;
-        let question: HostsQuestion = serde_json::from_str(question)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let asked = self.with(py, |node| node.ask(&question))?;
-        let found = py.detach(|| list.find(&asked));
-        let hosts = self.with(py, |node| node.hosts(&found.keys))?;
-        let next = found.next.map(|place| (place.value, place.name, place.key));
-        let answer = serde_json::json!({
-            "hosts": hosts,
-            "next": next,
-            "matched": found.matched,
-            "total": found.total,
-        });
-        Ok(answer.to_string())
+    /// The list of all hosts, if the settings want one.
+    fn host_list(&self) -> Option<PyHostList> {
+        self.list.clone()
+    }
+
+    /// Keys of the hosts with a visit under way.
+    fn active_hosts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        self.with(py, |node| Ok(node.active_hosts()))
+    }
+
+    /// What is known of these hosts, as JSON.
+    fn hosts(&self, py: Python<'_>, keys: Vec<u64>) -> PyResult<String> {
+        let rows = self.with(py, |node| node.hosts(&keys))?;
+        Ok(serde_json::Value::from(rows).to_string())
+    }
+
+    /// The last visit of each URL, or null, as JSON.
+    fn last_visits(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<String> {
+        let visits = self.with(py, |node| node.last_visits(&urls))?;
+        Ok(serde_json::json!(visits).to_string())
     }
 
     fn host(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
@@ -149,22 +189,6 @@ impl PyNode {
     fn steer_host(&self, py: Python<'_>, name: &str, action: &str, wait: u64) -> PyResult<bool> {
         let action = HostAction::from_name(action, wait).map_err(raised)?;
         self.with(py, |node| node.steer_host(name, action))
-    }
-
-    /// Hosts, queued URLs and pages of each partition.
-    fn partition_sizes(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64)>> {
-        let list = self.listed()?;
-        let sizes = py.detach(|| list.sizes(self.partitions));
-        Ok(sizes
-            .into_iter()
-            .map(|size| (size.hosts, size.queued, size.pages))
-            .collect())
-    }
-
-    /// Bytes of memory that the list of hosts takes.
-    fn host_list_bytes(&self, py: Python<'_>) -> PyResult<usize> {
-        let list = self.listed()?;
-        Ok(py.detach(|| list.ram_bytes()))
     }
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
@@ -372,5 +396,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(why, module)?)?;
     module.add_function(wrap_pyfunction!(pack_seeds, module)?)?;
     module.add_function(wrap_pyfunction!(scope_verdicts, module)?)?;
+    module.add_class::<PyHostList>()?;
     module.add_class::<PyNode>()
 }

@@ -46,3 +46,4 @@ class Progress(msgspec.Struct, frozen=True):
     links_discarded: int = 0
     messages_damaged: int = 0
     idle: bool = False
+    hosts_blocked: int = 0

@@ -18,9 +18,15 @@ def user_agent(settings: CrawlSettings) -> str:
     return f"{settings.fetch.agent}/{gossamer.__version__} (+{contact})"
 
 
-def native_settings(settings: CrawlSettings, *, node_name: str | None = None) -> str:
-    """The settings for `_native.Node`. With a node's name: for a node of a cluster."""
+def native_settings(
+    settings: CrawlSettings, *, node_name: str | None = None, host_list: bool = False
+) -> str:
+    """The settings for `_native.Node`. With a node's name: for a node of a cluster.
+
+    `host_list`: keep a list of all hosts to look at.
+    """
     values: dict[str, object] = {
+        "host_list": host_list,
         "partitions": settings.partitions,
         "grouping": settings.grouping,
         "threads": settings.threads,

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
 from gossamer import _native
-from gossamer.errors import DiskFullError, GossamerError, StateInUseError
+from gossamer.errors import DiskFullError, GossamerError, SettingsError, StateInUseError
 from gossamer.model.progress import Activity, Progress
 from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.handover import native_settings
@@ -26,9 +26,13 @@ from gossamer.settings import CrawlSettings
 STEP_WAIT = 0.2
 """Longest wait of a step, in seconds: how soon a signal or a limit is noticed."""
 
+SERVED_STEP_WAIT = 0.05
+"""The same while somebody may ask and steer: how soon a question has its turn."""
+
 GRACE = 10.0
 """How long visits under way may go on after Ctrl-C, in seconds."""
 
+T = TypeVar("T")
 _decode = msgspec.json.Decoder(Progress).decode
 
 
@@ -69,17 +73,27 @@ def _explained(out: Path) -> Iterator[None]:
 class Standalone:
     """One crawl in one process."""
 
-    def __init__(self, out: Path, settings: CrawlSettings) -> None:
+    def __init__(
+        self, out: Path, settings: CrawlSettings, *, served: bool = False, stay: bool = False
+    ) -> None:
         self._out = out
         self._settings = settings
+        self._served = served
+        self._stay = stay
         self._node: _native.Node | None = None
+        # Steps and questions take turns, first come first served.
+        self._turn = asyncio.Lock()
+        self.stop_wanted = False
+        """The operator asked it to save everything and end."""
         self.unsaved = False
         """There was no room to store the last visits at the end; they will be made again."""
 
     async def __aenter__(self) -> Self:
         with _explained(self._out):
             self._node = await asyncio.to_thread(
-                _native.Node, str(self._out), native_settings(self._settings)
+                _native.Node,
+                str(self._out),
+                native_settings(self._settings, host_list=self._served),
             )
         # Only now: as long as the state is not ours, neither is the directory.
         await asyncio.to_thread(save_settings, self._out, self._settings)
@@ -102,6 +116,30 @@ class Standalone:
                 raise
 
     @property
+    def settings(self) -> CrawlSettings:
+        return self._settings
+
+    async def ask(self, action: Callable[[_native.Node], T]) -> T:
+        """Asks or tells the node something between two steps."""
+        async with self._turn:
+            with _explained(self._out):
+                return await asyncio.to_thread(action, self.node)
+
+    async def apply(self, settings: CrawlSettings) -> None:
+        """Works with other live settings from now on, and keeps them for the next start.
+
+        A value that the native part cannot use is a SettingsError, and nothing is changed.
+        """
+        async with self._turn:
+            text = native_settings(settings, host_list=self._served)
+            try:
+                await asyncio.to_thread(self.node.set_settings, text)
+            except ValueError as error:
+                raise SettingsError(str(error)) from error
+            await asyncio.to_thread(save_settings, self._out, settings)
+            self._settings = settings
+
+    @property
     def node(self) -> _native.Node:
         if self._node is None:
             raise GossamerError("the crawl is not open")
@@ -109,8 +147,7 @@ class Standalone:
 
     async def add_seeds(self, urls: list[str]) -> list[Refused]:
         """Puts seeds through the door into `seen`; gives those refused, with the reason."""
-        with _explained(self._out):
-            reasons = await asyncio.to_thread(self.node.add_seeds, urls)
+        reasons = await self.ask(lambda node: node.add_seeds(urls))
         await asyncio.to_thread(seeds_are_safe, self._out)
         return [
             Refused(url, reason)
@@ -121,17 +158,23 @@ class Standalone:
     async def run(self, show: Callable[[Progress], None], interrupt: Interrupt) -> Progress:
         """Steps until the crawl is finished, a limit is reached or an interrupt came."""
         node = self.node
-        limit = self._settings.limits.time
+        wait = SERVED_STEP_WAIT if self._served else STEP_WAIT
         stopping_since: float | None = None
         while True:
-            with _explained(self._out):
-                progress = _decode(await asyncio.to_thread(node.step, STEP_WAIT))
+            begun = time.monotonic()
+            progress = _decode(await self.ask(lambda node: node.step(wait)))
             show(progress)
-            if progress.activity is Activity.FINISHED:
+            ended = progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}
+            stays = self._stay and not (interrupt.count or self.stop_wanted)
+            if progress.activity is Activity.FINISHED and not stays:
                 return progress
+            if (ended or progress.activity is Activity.PAUSED) and stopping_since is None:
+                # A step with nothing left to do returns at once.
+                await asyncio.sleep(max(0.0, wait - (time.monotonic() - begun)))
+            limit = self._settings.limits.time
             time_is_up = limit is not None and progress.seconds >= limit
             if stopping_since is None and (
-                interrupt.count or time_is_up or progress.activity is Activity.LIMIT_REACHED
+                interrupt.count or self.stop_wanted or time_is_up or (ended and not stays)
             ):
                 stopping_since = time.monotonic()
                 node.stop(now=False)

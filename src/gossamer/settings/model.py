@@ -5,10 +5,11 @@ by `live` can be changed while the crawl runs; one made by `fixed` belongs to th
 first start.
 """
 
+import ipaddress
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
 from gossamer.settings.units import Duration, Size
@@ -161,7 +162,7 @@ class ParseSettings(Stage):
 
 
 class StoreSettings(Stage):
-    warc_size: Size = live("1GiB", "a WARC file is closed when it is larger")
+    warc_size: Size = fixed("1GiB", "a WARC file is closed when it is larger")
     outlinks: bool = live(default=False, meaning="write a metadata record with each page's links")
     fsync: Fsync = fixed(
         Fsync.BATCH, "flush to disk with every batch (batch), or leave it to the system (never)"
@@ -239,6 +240,24 @@ class ClusterSettings(Stage):
     )
 
 
+class ControlSettings(Stage):
+    """Where the control API listens. Of the process that serves it, so fixed while it runs."""
+
+    address: str = fixed("127.0.0.1", "IP address that the control API listens on")
+    port: int = fixed(8780, "its port; 0: any that is free", ge=0, le=65535)
+    names: list[HostName] = fixed(
+        [], "further names under which it is reached; requests by other names are refused"
+    )
+    certificate: str | None = fixed(None, "file with the TLS certificate chain; absent: no TLS")
+    key: str | None = fixed(None, "file with the certificate's key")
+
+    @field_validator("address")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        ipaddress.ip_address(value)
+        return value
+
+
 class CrawlSettings(Stage):
     """Everything a crawl can be told. `crawl.toml` holds it with a table per stage."""
 
@@ -257,3 +276,4 @@ class CrawlSettings(Stage):
     alias: AliasSettings = AliasSettings()
     limits: LimitSettings = LimitSettings()
     cluster: ClusterSettings = ClusterSettings()
+    control: ControlSettings = ControlSettings()

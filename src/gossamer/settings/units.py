@@ -1,5 +1,6 @@
 """Values with units: `10s`, `64MiB`. A bare number is refused where a unit could be meant."""
 
+import math
 import re
 from typing import Annotated
 
@@ -36,7 +37,10 @@ def _split(text: object, kind: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(str(text))
     if match is None:
         raise ValueError(f"{kind} expected, such as {example}; got {text!r}")
-    return float(match[1]), match[2]
+    number = float(match[1])
+    if not math.isfinite(number):
+        raise ValueError(f"{kind} is too long to be one; such as {example}")
+    return number, match[2]
 
 
 def duration(text: object) -> float:

@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::why::host_state;
+use super::rows::IndexRow;
+use super::why::{host_state, visit};
 use super::{Node, NodeError};
 use crate::canonical::{Url, canonical, partition};
 use crate::frontier::{Filter, HostList, HostView, Listed, Place, Question, Sort};
 use crate::links::scope::Scope;
 use crate::outcome::Outcome;
+use crate::state::{Reads, Space};
 
 /// A question about hosts, as JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +22,28 @@ pub struct HostsQuestion {
     pub standing: Option<String>,
     pub after: Option<(u64, String, u64)>,
     pub most: usize,
+}
+
+impl HostsQuestion {
+    /// As the list takes it; `among`: only these hosts.
+    pub fn question(&self, among: Option<Vec<u64>>) -> Result<Question, NodeError> {
+        let wrong = |what: &str| NodeError::Settings(format!("no such order or standing: {what}"));
+        let listed = self.standing.as_deref();
+        let listed = listed.map(|name| Listed::from_name(name).ok_or_else(|| wrong(name)));
+        Ok(Question {
+            sort: Sort::from_name(&self.sort).ok_or_else(|| wrong(&self.sort))?,
+            search: self.search.to_lowercase(),
+            from_start: self.from_start,
+            listed: listed.transpose()?,
+            among: among.map(|keys| keys.into_iter().collect()),
+            after: self.after.clone().map(|(value, name, key)| Place {
+                value,
+                name: name.into(),
+                key,
+            }),
+            most: self.most,
+        })
+    }
 }
 
 /// What can be done to a host.
@@ -54,29 +78,24 @@ impl Node {
         self.frontier.list()
     }
 
-    /// Turns a question into that of the list.
-    pub fn ask(&self, question: &HostsQuestion) -> Result<Question, NodeError> {
-        let wrong = |what: &str| NodeError::Settings(format!("no such order or standing: {what}"));
-        let sort = Sort::from_name(&question.sort).ok_or_else(|| wrong(&question.sort))?;
-        let active = question.standing.as_deref() == Some("active");
-        let listed = match question.standing.as_deref() {
-            Some(name) if !active => Some(Listed::from_name(name).ok_or_else(|| wrong(name))?),
-            _ => None,
-        };
-        let after = question.after.clone().map(|(value, name, key)| Place {
-            value,
-            name: name.into(),
-            key,
-        });
-        Ok(Question {
-            sort,
-            search: question.search.to_lowercase(),
-            from_start: question.from_start,
-            listed,
-            among: active.then(|| self.frontier.active()),
-            after,
-            most: question.most,
-        })
+    /// Keys of the hosts with a visit under way.
+    #[must_use]
+    pub fn active_hosts(&self) -> Vec<u64> {
+        self.frontier.active()
+    }
+
+    /// The last visit of each URL, `None` where there is none yet or it is no URL.
+    pub fn last_visits(&self, urls: &[String]) -> Result<Vec<Option<Value>>, NodeError> {
+        let mut visits = Vec::with_capacity(urls.len());
+        for raw in urls {
+            let row = match canonical(raw, None, &self.rules) {
+                Ok(url) => self.state.get(Space::Index, &url.key())?,
+                Err(_) => None,
+            };
+            let row = row.as_deref().and_then(IndexRow::read);
+            visits.push(row.as_ref().map(visit));
+        }
+        Ok(visits)
     }
 
     /// What is known of these hosts, in the same order; one that is gone is left out.

@@ -15,8 +15,10 @@ use crate::robots::Robots;
 use crate::state::disk::DiskState;
 use crate::state::{Reads, Space};
 
-/// How far a host's queue is looked through for one URL.
+/// How far a host's queue is looked through for one URL; in a running crawl, which waits meanwhile,
+/// less far.
 const QUEUE_LOOK: u64 = 2_000_000;
+const QUEUE_GLANCE: u64 = 100_000;
 
 impl Node {
     /// Everything known of a URL, as JSON for people and programs. What batches under way hold is
@@ -28,6 +30,7 @@ impl Node {
             settings: &self.settings,
             rules: &self.rules,
             scope: &policies.scope,
+            look: QUEUE_GLANCE,
         };
         view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))
     }
@@ -50,6 +53,7 @@ pub fn why(dir: &Path, settings: &NodeSettings, raw: &str) -> Result<Value, Node
         settings,
         rules: &settings.rules(),
         scope: &policies.scope,
+        look: QUEUE_LOOK,
     };
     view.account(raw, |key| Ok(stored_host(key, &state, &politeness, now)?))
 }
@@ -59,6 +63,8 @@ struct View<'a> {
     settings: &'a NodeSettings,
     rules: &'a Rules,
     scope: &'a Scope,
+    /// Places of the queue to look at.
+    look: u64,
 }
 
 impl View<'_> {
@@ -77,7 +83,7 @@ impl View<'_> {
             url.host_key(),
             url.host(),
             url.as_str(),
-            QUEUE_LOOK,
+            self.look,
             self.reads,
         )?;
         // Not every kind of seen test can be asked without being changed; what was done and what
@@ -145,7 +151,7 @@ fn queued(look: &QueueLook) -> Value {
     }
 }
 
-fn visit(row: &IndexRow) -> Value {
+pub(super) fn visit(row: &IndexRow) -> Value {
     let kept = row.length > 0;
     json!({
         "outcome": row.outcome().map(Outcome::as_str),

@@ -251,7 +251,7 @@ impl Frontier {
 
     /// Keys of the hosts with a visit under way.
     #[must_use]
-    pub fn active(&self) -> HashSet<u64> {
+    pub fn active(&self) -> Vec<u64> {
         let slots = self
             .leases
             .values()

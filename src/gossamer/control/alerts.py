@@ -1,0 +1,148 @@
+"""Alerts: what is stuck, and why. Judged from counters once a second; told when they begin and end."""
+
+from typing import Final, NamedTuple
+
+from gossamer.control.history import Readings
+from gossamer.control.newsroom import Newsroom
+from gossamer.control.shapes import Alert, EventKind, NodeView, Severity, Status
+from gossamer.control.shapes.nodes import NodeState
+from gossamer.model.progress import Activity
+
+LOW_DISK: Final = 2 * 1024**3
+STUCK_AFTER: Final = 60.0
+SILENT_AFTER: Final = 10.0
+ERROR_SHARE: Final = 0.5
+ERROR_LEAST: Final = 50
+FAILURES: Final = {
+    "server_failed", "throttled", "dns_not_found", "dns_failed", "connect_failed", "tls_failed",
+    "timed_out", "disconnected", "protocol_broken", "encoding_broken", "robots_unreachable",
+}  # fmt: skip
+
+
+class _Finding(NamedTuple):
+    kind: str
+    severity: Severity
+    text: str
+    hint: str
+    node: str | None = None
+
+
+class Alerts:
+    """The alerts that stand, with since when."""
+
+    def __init__(self, newsroom: Newsroom) -> None:
+        self._newsroom = newsroom
+        self._standing: dict[tuple[str, str | None], Alert] = {}
+
+    def standing(self) -> list[Alert]:
+        return sorted(self._standing.values(), key=lambda alert: alert.since)
+
+    def judge(self, status: Status, nodes: list[NodeView], readings: Readings) -> None:
+        found = {
+            (finding.kind, finding.node): finding
+            for finding in [
+                *_disk(status),
+                *_progress(status, readings),
+                *_hosts(status, readings),
+                *_nodes(status, nodes),
+            ]
+        }
+        for key in [key for key in self._standing if key not in found]:
+            ended = self._standing.pop(key)
+            if ended.severity is not Severity.NOTICE:
+                self._newsroom.tell(
+                    EventKind.ALERT_ENDED, f"over: {ended.text}", node=ended.node,
+                    data={"kind": ended.kind},
+                )  # fmt: skip
+        for key, finding in found.items():
+            before = self._standing.get(key)
+            since = before.since if before else status.time
+            self._standing[key] = Alert(
+                kind=finding.kind, severity=finding.severity, text=finding.text,
+                hint=finding.hint, since=since, node=finding.node,
+            )  # fmt: skip
+            if before is None and finding.severity is not Severity.NOTICE:
+                self._newsroom.tell(
+                    EventKind.ALERT, finding.text, node=finding.node, data={"kind": finding.kind}
+                )
+
+
+def _disk(status: Status) -> list[_Finding]:
+    if status.activity is Activity.DISK_FULL:
+        return [
+            _Finding(
+                "disk_full", Severity.CRITICAL, "no room left on the disk: visits wait",
+                "make room; the crawl goes on by itself, and nothing is lost",
+            )
+        ]  # fmt: skip
+    if status.disk_free is not None and status.disk_free < LOW_DISK:
+        left = status.disk_free // 2**20
+        return [
+            _Finding(
+                "disk_low", Severity.WARNING, f"{left} MiB left on the disk",
+                "make room, or the crawl will wait when the disk is full",
+            )
+        ]  # fmt: skip
+    return []
+
+
+def _progress(status: Status, readings: Readings) -> list[_Finding]:
+    if status.wanted != "run" or status.activity is not Activity.RUNNING:
+        return []
+    visits = readings.growth("visits", STUCK_AFTER, status.time, status.visits)
+    if visits is None or visits > 0 or status.urls_queued == 0:
+        return []
+    if status.next_due is not None and status.next_due > status.time:
+        wait = status.next_due - status.time
+        why = f"every host waits; the next visit is due in {wait:.0f} s"
+        hint = "see hosts by next visit: long gaps, Retry-After or hosts set aside"
+    elif status.in_flight:
+        why = f"{status.in_flight} visits are under way and none has ended"
+        hint = "see the network and the name servers; timeouts end them at last"
+    else:
+        why = "nothing is under way"
+        hint = "see blocked hosts and the events"
+    return [_Finding("no_progress", Severity.WARNING, f"no visit ended for a minute: {why}", hint)]
+
+
+def _hosts(status: Status, readings: Readings) -> list[_Finding]:
+    found = []
+    if status.hosts_set_aside:
+        found.append(
+            _Finding(
+                "hosts_set_aside", Severity.NOTICE,
+                f"{status.hosts_set_aside} hosts are set aside after failures in a row",
+                "they are tried again later; `retry` tries one now",
+            )
+        )  # fmt: skip
+    before = readings.outcomes_before(STUCK_AFTER, status.time)
+    grown = {name: count - before.get(name, 0) for name, count in status.outcomes.items()}
+    total = sum(grown.values())
+    failed = {name: count for name, count in grown.items() if name in FAILURES and count > 0}
+    if before and total >= ERROR_LEAST and sum(failed.values()) > ERROR_SHARE * total:
+        worst = max(failed, key=lambda name: failed[name])
+        share = 100 * sum(failed.values()) // total
+        found.append(
+            _Finding(
+                "many_failures", Severity.WARNING,
+                f"{share} % of the visits of the last minute failed, most often {worst}",
+                "see the network, the name servers, and hosts by errors",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _nodes(status: Status, nodes: list[NodeView]) -> list[_Finding]:
+    found = []
+    for node in nodes:
+        silent = status.time - node.last_heartbeat
+        working = node.state not in {NodeState.LEAVING, NodeState.FINISHED}
+        if working and silent > SILENT_AFTER:
+            found.append(
+                _Finding(
+                    "node_silent", Severity.CRITICAL,
+                    f"node {node.id} was not heard of for {silent:.0f} s",
+                    "see its machine and its log", node.id,
+                )
+            )  # fmt: skip
+    return found

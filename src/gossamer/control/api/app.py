@@ -1,0 +1,134 @@
+"""The application: routes behind the guard, refusals in one shape, the dashboard's files."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+import gossamer
+from gossamer.control.api import changing, live, metrics, reading
+from gossamer.control.api.audit import AuditLog
+from gossamer.control.api.guard import BodyTooLargeError, Guard, problem
+from gossamer.control.service import (
+    NotKnownError,
+    RefusedError,
+    Service,
+    ServiceError,
+    UnreachableError,
+    WrongValueError,
+)
+from gossamer.control.tokens import Tokens
+
+DASHBOARD: Final = Path(__file__).parents[1] / "dashboard"
+"""Where the dashboard's files are: `index.html`, and `static/` beside it."""
+
+_log = logging.getLogger("gossamer.control")
+_STATUS: Final[dict[type[ServiceError], int]] = {
+    NotKnownError: 404,
+    RefusedError: 409,
+    WrongValueError: 422,
+    UnreachableError: 503,
+}
+_CODES: Final = {400: "bad_request", 404: "no_such_route", 405: "wrong_method"}
+
+
+def make_app(
+    service: Service,
+    *,
+    tokens: Tokens,
+    audit: AuditLog,
+    scheme: str,
+    authorities: Iterable[str],
+    dashboard: Path = DASHBOARD,
+) -> FastAPI:
+    """The API over a service. `authorities`: what `Host` may be, as `name:port`."""
+    app = FastAPI(
+        title="Gossamer control API",
+        version="1",
+        summary="See everything, change anything, from one place.",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    app.state.audit = audit
+    for part in (reading, changing, live, metrics):
+        app.include_router(part.router)
+    app.add_api_route("/api/v1/openapi.json", _describe, methods=["GET"], include_in_schema=False)
+    if (dashboard / "index.html").exists():
+        app.add_api_route("/", _Index(dashboard), methods=["GET", "HEAD"], include_in_schema=False)
+        app.mount("/static", StaticFiles(directory=dashboard / "static", check_dir=False))
+    app.add_exception_handler(ServiceError, _service_error)
+    app.add_exception_handler(RequestValidationError, _wrong_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(BodyTooLargeError, _too_large)
+    app.add_exception_handler(Exception, _defect)
+    app.add_middleware(Guard, tokens=tokens, scheme=scheme, authorities=list(authorities))
+    return app
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI description, with the token that every route needs."""
+    schema = app.openapi()
+    schema["info"]["version"] = f"1 ({gossamer.__version__})"
+    schema.setdefault("components", {})["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"}
+    }
+    schema["security"] = [{"token": []}]
+    return schema
+
+
+async def _describe(request: Request) -> JSONResponse:
+    return JSONResponse(describe(request.app))
+
+
+class _Index:
+    """The dashboard's page. It holds no data: it asks the API with the user's token."""
+
+    def __init__(self, dashboard: Path) -> None:
+        self._file = dashboard / "index.html"
+
+    async def __call__(self) -> Response:
+        return FileResponse(self._file)
+
+
+async def _service_error(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, ServiceError):
+        raise error
+    return problem(_STATUS.get(type(error), 500), error.code, error.detail)
+
+
+async def _wrong_request(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [
+        f"{'.'.join(str(part) for part in fault['loc'][1:]) or 'request'}: {fault['msg']}"
+        for fault in error.errors()[:10]
+    ]
+    return problem(422, "wrong_value", "; ".join(faults))
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    answer = problem(error.status_code, _CODES.get(error.status_code, "refused"), error.detail)
+    for name, value in (error.headers or {}).items():
+        answer.headers[name] = value
+    return answer
+
+
+async def _too_large(_request: Request, _error: Exception) -> Response:
+    return problem(413, "too_large", "the request is too large")
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    # Our own fault: told in our log, not to the client.
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return problem(500, "defect", "the control node failed on this; its log says more")

@@ -1,0 +1,139 @@
+"""The server: one socket, loopback by default, TLS by setting; `url` and `pid` beside the tokens."""
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from gossamer.control.api.app import make_app
+from gossamer.control.api.audit import AuditLog
+from gossamer.control.service import Service
+from gossamer.control.tokens import ensure_tokens
+from gossamer.errors import GossamerError, SettingsError
+from gossamer.settings.model import ControlSettings
+
+
+class _Server(uvicorn.Server):
+    """Signals belong to the command, not to the server; and it says when it has begun."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Serving:
+    """Where the API is reached."""
+
+    def __init__(self, url: str, *, plain: bool) -> None:
+        self.url = url
+        self.plain = plain
+        """Reached from other machines, and without TLS."""
+
+
+def listen(settings: ControlSettings) -> socket.socket:
+    """The socket, or an error that names address and port."""
+    try:
+        family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.address, settings.port))
+        listener.listen(128)
+    except OSError as error:
+        raise GossamerError(
+            f"the control API cannot listen on {settings.address} port {settings.port}: "
+            f"{error.strerror}; choose another with --serve-port"
+        ) from error
+    return listener
+
+
+def authorities(settings: ControlSettings, port: int) -> list[str]:
+    """What `Host` may be: the address listened on, names of loopback, and `control.names`."""
+    names = set(settings.names)
+    address = ipaddress.ip_address(settings.address)
+    if address.is_loopback or address.is_unspecified:
+        names |= {"localhost", "127.0.0.1", "[::1]"}
+    if not address.is_unspecified:
+        names.add(f"[{address}]" if address.version == 6 else str(address))
+    default = 443 if settings.certificate else 80
+    bare = names if port == default else set()
+    return sorted({f"{name}:{port}" for name in names} | bare)
+
+
+@contextlib.asynccontextmanager
+async def serve(
+    service: Service, settings: ControlSettings, directory: Path
+) -> AsyncIterator[Serving]:
+    """Serves the API until the block ends."""
+    if (settings.certificate is None) != (settings.key is None):
+        raise SettingsError("control.certificate and control.key go together")
+    tokens = await asyncio.to_thread(ensure_tokens, directory)
+    listener = listen(settings)
+    port = int(listener.getsockname()[1])
+    scheme = "https" if settings.certificate else "http"
+    allowed = authorities(settings, port)
+    app = make_app(
+        service,
+        tokens=tokens,
+        audit=AuditLog(directory / "audit.jsonl"),
+        scheme=scheme,
+        authorities=allowed,
+    )
+    server = _Server(_config(app, settings))
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    started = asyncio.create_task(server.ready.wait())
+    await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        started.cancel()
+        await task
+        raise GossamerError("the control API did not start; see the certificate and key settings")
+    host = settings.names[0] if settings.names else settings.address
+    host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    remote = not ipaddress.ip_address(settings.address).is_loopback
+    serving = Serving(f"{scheme}://{host}:{port}", plain=remote and scheme == "http")
+    await asyncio.to_thread(_publish, directory, serving.url)
+    try:
+        yield serving
+    finally:
+        server.should_exit = True
+        await task
+        for name in ("url", "pid"):
+            (directory / name).unlink(missing_ok=True)
+
+
+def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        limit_concurrency=500,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.key,
+    )
+
+
+def _publish(directory: Path, url: str) -> None:
+    for name, text in (("url", url), ("pid", str(os.getpid()))):
+        young = directory / f"{name}.new"
+        young.write_text(f"{text}\n")
+        young.replace(directory / name)

@@ -1,0 +1,91 @@
+"""Tokens: who may look and who may operate. Generated, in files that only their owner can read.
+
+Takes the control directory; gives the access that a presented token has. Guarantees: a token never
+leaves its file but to be compared; comparing takes the same time whatever is presented.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from gossamer.control.shapes import Access, Role
+from gossamer.errors import GossamerError
+
+FILES: Final = {Role.OPERATE: "token", Role.READ: "token-read"}
+_LEAST = 32
+_MOST = 512
+
+
+class Tokens:
+    """The tokens of one crawl, as hashes."""
+
+    def __init__(self, tokens: dict[Role, str]) -> None:
+        self._known = [
+            (_digest(token), Access(role=role, token_id=token_id(token)))
+            for role, token in tokens.items()
+        ]
+
+    def access(self, token: str) -> Access | None:
+        """What this token allows; `None`: nothing."""
+        presented = _digest(token)
+        found: Access | None = None
+        for known, access in self._known:
+            # All are compared, so that time tells nothing.
+            if hmac.compare_digest(known, presented):
+                found = access
+        return found
+
+
+def token_id(token: str) -> str:
+    """A name for a token that does not give it away."""
+    return hashlib.sha256(token.encode()).hexdigest()[:8]
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="replace")).digest()
+
+
+def ensure_tokens(directory: Path) -> Tokens:
+    """Reads the token files, making those that are not there."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.chmod(0o700)
+    return Tokens({role: _ensure(directory / name) for role, name in FILES.items()})
+
+
+def read_token(file: Path) -> str:
+    """A token from its file; refused if others can read it."""
+    try:
+        with _opened(file, os.O_RDONLY) as handle:
+            mode = os.fstat(handle.fileno()).st_mode
+            text = handle.read(_MOST + 1).decode("ascii", errors="replace").strip()
+    except OSError as error:
+        raise GossamerError(f"cannot read the token in {file}: {error.strerror}") from error
+    if mode & 0o077:
+        raise GossamerError(f"{file} can be read by others; make it yours alone: chmod 600 {file}")
+    if not _LEAST <= len(text) <= _MOST or not text.isprintable() or " " in text:
+        raise GossamerError(f"{file} holds no token; remove it to have a new one made")
+    return text
+
+
+def _ensure(file: Path) -> str:
+    if not file.exists():
+        try:
+            with _opened(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as handle:
+                handle.write(secrets.token_urlsafe(32).encode() + b"\n")
+                handle.flush()
+                os.fsync(handle.fileno())
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise GossamerError(f"cannot make {file}: {error.strerror}") from error
+    return read_token(file)
+
+
+def _opened(file: Path, flags: int) -> BinaryIO:
+    # A link could lead to a file of somebody else.
+    handle = os.open(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    file_object: BinaryIO = os.fdopen(handle, "wb" if flags & os.O_WRONLY else "rb")
+    return file_object

@@ -150,6 +150,14 @@ impl Outbox {
         Ok(outbox)
     }
 
+    /// Changes what may change while running: how many links make a message, how long they wait,
+    /// how long they are kept.
+    pub fn set_settings(&mut self, links: usize, wait: Micros, keep: Micros) {
+        self.settings.links = links;
+        self.settings.wait = wait;
+        self.settings.keep = keep;
+    }
+
     /// Adds a link to the open batch.
     pub fn add(&mut self, link: Link) {
         self.open.push(link);

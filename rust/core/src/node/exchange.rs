@@ -87,6 +87,13 @@ impl Exchange {
         })
     }
 
+    pub fn set_settings(&mut self, settings: &Cluster, gap: u64) {
+        let (links, wait, keep) = (settings.batch_links, settings.batch_wait, settings.keep);
+        self.outbox.set_settings(links, wait, keep);
+        self.backlog = settings.backlog;
+        self.grants.set_gap(gap);
+    }
+
     /// Whether so much waits to be sent that new visits would only add to it.
     pub fn is_behind(&self) -> bool {
         self.outbox.view().bytes > self.backlog

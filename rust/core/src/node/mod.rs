@@ -454,8 +454,8 @@ impl Node {
             .set_live(&settings.visit()?)
             .map_err(NodeError::Settings)?;
         self.frontier.set_settings(frontier);
-        if let Some(exchange) = &self.exchange {
-            exchange.grants.set_gap(settings.frontier.address_delay);
+        if let (Some(exchange), Some(cluster)) = (&mut self.exchange, &settings.cluster) {
+            exchange.set_settings(cluster, settings.frontier.address_delay);
         }
         self.engine.set_policies(policies);
         self.refilter();

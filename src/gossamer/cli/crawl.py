@@ -8,11 +8,11 @@ import msgspec
 import typer
 from rich.console import Console
 
+from gossamer.cli.chosen import assignments, saved
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
-from gossamer.errors import SettingsError
 from gossamer.model.progress import Progress
-from gossamer.node.directory import SETTINGS, prepare
+from gossamer.node.directory import prepare
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.path.seed import read_seeds
 from gossamer.settings import CrawlSettings, load
@@ -61,8 +61,8 @@ def crawl(
         }.items()
         if value is not None
     }
-    overrides.update(_assignments(settings or []))
-    effective = load(config or (_saved(out) if resume else None), overrides)
+    overrides.update(assignments(settings or []))
+    effective = load(config or (saved(out) if resume else None), overrides)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
     seed_list = prepare(out, effective, seed_list, resume=resume)
     interrupt = Interrupt()
@@ -94,24 +94,3 @@ async def _run(
         show_refused(refused, total=len(seeds))
         with make_view(title=str(out), target=target) as view:
             return await standalone.run(view.show, interrupt)
-
-
-def _saved(out: Path) -> Path | None:
-    file = out / SETTINGS
-    if not file.exists() and (out / "state").exists():
-        raise SettingsError(f"{file} is missing; give the crawl's settings with --config")
-    return file if file.exists() else None
-
-
-def _assignments(texts: list[str]) -> dict[str, Any]:
-    """`stage.name=value` pairs; the value is read as JSON where it is JSON, else as text."""
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise SettingsError(f"--set takes stage.name=value; got {text!r}")
-        try:
-            values[name.strip()] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            values[name.strip()] = value.strip()
-    return values

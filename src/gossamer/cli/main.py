@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 
 import gossamer
-from gossamer.cli import simweb
+from gossamer.cli import nodes, simweb
 from gossamer.cli.aliases import aliases
 from gossamer.cli.audit import audit
+from gossamer.cli.cluster import cluster
+from gossamer.cli.control import control
 from gossamer.cli.crawl import crawl
 from gossamer.cli.export import export
+from gossamer.cli.node import node
 from gossamer.cli.why import why
 from gossamer.errors import GossamerError, UsageError
 
@@ -26,6 +29,10 @@ app.command()(audit)
 app.command()(export)
 app.command()(why)
 app.command()(aliases)
+app.command()(cluster)
+app.command()(control)
+app.command()(node)
+app.add_typer(nodes.app, name="nodes")
 app.add_typer(simweb.app, name="simweb")
 
 

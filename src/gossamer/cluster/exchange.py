@@ -10,7 +10,6 @@ but one window of messages each way. A full stream or a slow node makes both wai
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
 from typing import Protocol
 
 from gossamer.engine import LinkReader, LinkStream
@@ -31,14 +30,17 @@ class Outbox(Protocol):
     """What the sender needs of the native node."""
 
     def outgoing(self, most: int) -> list[tuple[int, int, int, bytes]]: ...
-    def acknowledge(self, tokens: Sequence[int]) -> None: ...
-    def give_back(self, tokens: Sequence[int]) -> None: ...
+    def acknowledge(self, tokens: list[int]) -> None: ...
+    def give_back(self, tokens: list[int]) -> None: ...
 
 
 class Inbox(Protocol):
     """What the receiver needs of the native node."""
 
-    def receive(self, messages: Sequence[Message]) -> int: ...
+    def generation(self) -> int: ...
+    def receive(self, generation: int, messages: list[Message]) -> int: ...
+    def partitions(self) -> list[tuple[int, int]]: ...
+    def frozen(self) -> list[int]: ...
     def positions(self) -> dict[int, tuple[int, int]]: ...
 
 
@@ -117,7 +119,7 @@ class Receiver:
         self._node = node
         self._stream = stream
         self._reader: LinkReader | None = None
-        self._stale = True
+        self._generation = -1
         self._newest: dict[int, int] = {}
         self._checked = 0.0
         self.identity = 0
@@ -126,11 +128,6 @@ class Receiver:
         self.messages = 0
         self.trouble = ""
 
-    def owners_changed(self) -> None:
-        """Partitions came or went: a new reader is made, from the positions that are safe."""
-        self._stale = True
-        self.read_to = 0
-
     async def run(self) -> None:
         try:
             while True:
@@ -138,7 +135,7 @@ class Receiver:
                     await self.round()
                 except EngineError as error:
                     self.trouble = f"links cannot be read: {error}"
-                    self._stale = True
+                    self._generation = -1
                     await asyncio.sleep(TROUBLE)
         finally:
             await self._drop()
@@ -150,12 +147,11 @@ class Receiver:
                 await reader.close()
 
     async def round(self) -> None:
-        if self._stale or self._reader is None or self._reader.broken:
+        if self._stale() or self._reader is None or self._reader.broken:
             await self._renew()
         if self._reader is None:
             # Nothing is held here; look again whether that is still so, and how far the stream is.
-            await asyncio.sleep(CHECK_EVERY)
-            self._stale = True
+            await asyncio.sleep(CHECK_EVERY / 4)
             return
         messages = await self._reader.read()
         self.trouble = ""
@@ -164,12 +160,16 @@ class Receiver:
         if not messages or time.monotonic() - self._checked > CHECK_EVERY:
             await self._check()
 
+    def _stale(self) -> bool:
+        """Partitions came or went: a new reader must be made, from the positions that are safe."""
+        return self._generation != self._node.generation()
+
     async def _renew(self) -> None:
         await self._drop()
-        self._stale = False
         self.read_to = 0
-        # The positions of what is stored, not of what was handed over: what is between may be lost.
-        positions = await asyncio.to_thread(self._node.positions)
+        # First the generation: what changes after it is noticed.
+        self._generation = self._node.generation()
+        positions = await asyncio.to_thread(self._positions)
         self._newest = {}
         if positions:
             self._reader = await self._stream.reader(positions)
@@ -178,10 +178,20 @@ class Receiver:
             state = await self._stream.state()
             self.identity, self.read_to = state.identity, state.last
 
+    def _positions(self) -> dict[int, tuple[int, int]]:
+        """Of what is stored, not of what was handed over: what is between may be lost."""
+        frozen = set(self._node.frozen())
+        safe = self._node.positions()
+        return {
+            partition: safe.get(partition, (0, 0))
+            for partition, _epoch in self._node.partitions()
+            if partition not in frozen
+        }
+
     async def _hand_over(self, messages: list[Message]) -> None:
         place = 0
-        while place < len(messages) and not self._stale:
-            taken = self._node.receive(messages[place:])
+        while place < len(messages) and not self._stale():
+            taken = self._node.receive(self._generation, messages[place:])
             for partition, _stream, sequence, _payload in messages[place : place + taken]:
                 self._newest[partition] = sequence
             place += taken
@@ -196,7 +206,7 @@ class Receiver:
             return
         last = (await self._stream.state()).last
         if self._stream.identity != self.identity:
-            self._stale = True
+            self._generation = -1
             return
         if not await self._reader.drained():
             return
@@ -206,7 +216,7 @@ class Receiver:
             for partition, sequence in self._newest.items()
             if not _covers(positions.get(partition), (self.identity, sequence))
         ]
-        if not unsafe and not self._stale:
+        if not unsafe and not self._stale():
             self.read_to = last
 
 

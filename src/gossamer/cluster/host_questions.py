@@ -62,9 +62,7 @@ class HostQuestions:
         return None if text is None else msgspec.json.decode(text)
 
     async def _steer(self, body: SteerBody) -> bool:
-        return await asyncio.to_thread(
-            self._node.steer_host, body.host, body.action, body.wait_us
-        )
+        return await asyncio.to_thread(self._node.steer_host, body.host, body.action, body.wait_us)
 
     async def _last_visits(self, body: UrlsBody) -> Any:
         return msgspec.json.decode(await asyncio.to_thread(self._node.last_visits, body.urls))

@@ -16,8 +16,6 @@ from typing import Any
 import msgspec
 
 from gossamer.cluster.archive import Copies
-from gossamer.cluster.exchange import Receiver
-from gossamer.cluster.grants import Grants
 from gossamer.cluster.lease import Lease
 from gossamer.cluster.map import PartitionMap, hand_over
 from gossamer.cluster.native import NativeNode
@@ -51,9 +49,6 @@ class Keeper:
         snapshots: Snapshots,
         copies: Copies,
         stream: LinkStream,
-        receiver: Receiver,
-        grants: Grants,
-        home: Callable[[str], int],
         scratch: Path,
         tell: Tell,
     ) -> None:
@@ -64,12 +59,10 @@ class Keeper:
         self._snapshots = snapshots
         self._copies = copies
         self._stream = stream
-        self._receiver = receiver
-        self._grants = grants
-        self._home = home
         self._scratch = scratch
         self._tell = tell
-        self._frozen: set[int] = set()
+        self._unsaved: set[int] = set()
+        """Cut for a snapshot that was then not published; the node takes them for saved."""
         self._busy = asyncio.Lock()
         """Held while snapshots are made, so that a hand-over and the clock do not mix."""
         self.held: dict[int, int] = {}
@@ -131,7 +124,6 @@ class Keeper:
                     self.troubles[partition] = str(error)
 
         await asyncio.gather(*(one(partition) for partition in missing))
-        self._receiver.owners_changed()
 
     async def _gain_one(self, partition: int, epoch: int) -> None:
         manifest = await self._snapshots.latest(partition)
@@ -152,14 +144,11 @@ class Keeper:
             if file is not None:
                 file.unlink(missing_ok=True)
         self.held[partition] = epoch
-        # The first epoch of a map is 1: before that nobody can have lent an address.
-        self._grants.begin(partition, fresh=epoch <= 1)
 
     # --- giving
 
     async def _freeze(self, partitions: list[int]) -> None:
         await asyncio.to_thread(self._node.freeze, partitions)
-        self._frozen.update(partitions)
         for partition in partitions:
             while await asyncio.to_thread(self._node.under_way, partition):  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
@@ -168,9 +157,7 @@ class Keeper:
         for partition in partitions:
             await asyncio.to_thread(self._node.lose, partition)
             self.held.pop(partition, None)
-            self._frozen.discard(partition)
-            self._grants.end(partition, self._home)
-        self._receiver.owners_changed()
+            self._unsaved.discard(partition)
 
     async def _hand_over(self, group: list[int]) -> None:
         async with self._busy:
@@ -189,16 +176,11 @@ class Keeper:
             return
 
     async def _call_off(self, value: PartitionMap) -> None:
-        """A frozen partition that stays after all is taken again from its own snapshot."""
+        """A frozen partition that stays after all goes on."""
         mine = value.owned(self._name)
-        staying = [p for p in sorted(self._frozen) if p in mine and not mine[p].to]
-        if not staying:
-            return
-        async with self._busy:
-            await self._freeze(staying)
-            await self._save(staying)
-            await self._lose(staying)
-        await self._gain(value, staying)
+        for partition in await asyncio.to_thread(self._node.frozen):
+            if partition in mine and not mine[partition].to:
+                await asyncio.to_thread(self._node.gain, partition, mine[partition].epoch)
 
     # --- saving
 
@@ -208,7 +190,8 @@ class Keeper:
             changed = [
                 partition
                 for partition in sorted(self.held)
-                if await asyncio.to_thread(self._node.changed, partition)
+                if partition in self._unsaved
+                or await asyncio.to_thread(self._node.changed, partition)
             ]
             await self._save(changed)
             self.saved_at = time.monotonic()
@@ -223,6 +206,7 @@ class Keeper:
             # 3. Only then do they count. 4. Only then may the stream forget.
             for partition in partitions:
                 file = self._scratch / f"{partition}.snapshot"
+                self._unsaved.add(partition)
                 data = await asyncio.to_thread(self._node.snapshot, partition, str(file))
                 cuts.append((partition, file, msgspec.json.decode(data)))
             await self._links_safe(max(about.get("outbox", 0) for *_, about in cuts))
@@ -236,8 +220,8 @@ class Keeper:
 
     async def _links_safe(self, mark: int) -> None:
         while True:
-            waiting, _newest, oldest = self._node.outbox()
-            if waiting == 0 or oldest > mark:
+            _waiting, _newest, acknowledged = self._node.outbox()
+            if acknowledged >= mark:
                 return
             await asyncio.sleep(POLL)
 
@@ -249,6 +233,7 @@ class Keeper:
         self._check_lease()
         epoch = self.held.get(partition, int(about["epoch"]))
         manifest = await self._snapshots.put(partition, epoch, file, node=self._name, about=about)
+        self._unsaved.discard(partition)
         self._check_lease()
         stream, sequence = manifest.position
         if stream == self._stream.identity:

@@ -22,7 +22,6 @@ import msgspec
 from gossamer.cluster.addresses import Addresses
 from gossamer.cluster.archive import Copies
 from gossamer.cluster.exchange import Receiver, Sender
-from gossamer.cluster.grants import Grants
 from gossamer.cluster.home import Home
 from gossamer.cluster.keeper import FencedError, Keeper
 from gossamer.cluster.lease import Lease
@@ -65,7 +64,6 @@ class Wiring(Protocol):
     def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> NativeNode: ...
     def native_text(self, settings: CrawlSettings, name: str) -> str: ...
     def read_settings(self, text: str) -> CrawlSettings: ...
-    def address_home(self, address: str, partitions: int) -> int: ...
 
 
 class Member:
@@ -168,7 +166,6 @@ class Member:
 
     async def _crawl(self, settings: CrawlSettings) -> str:
         cluster, name = settings.cluster, self._home.node
-        partitions = settings.partitions
         self._lease = Lease(
             self._view.nodes,
             name,
@@ -177,20 +174,12 @@ class Member:
             address=self._host,
             pid=self._pid,
         )
-        polite = settings.politeness
-        gap = polite.delay if polite.address_delay is None else polite.address_delay
-        self._grants = Grants(gap, time.monotonic)
         self._receiver = Receiver(self._node, self._stream)
         self._sender = Sender(self._node, self._stream)
         snapshots = Snapshots(self._url, self._view.crawl.name)  # type: ignore[union-attr]
         await snapshots.check_belongs(self._view.crawls)
         archive = Archive(self._url, self._engine.names.crawl) if cluster.archive else None
-        self._copies = Copies(
-            self._node, self._home.directory, name, archive, keep=cluster.snapshot_keep
-        )
-
-        def home(address: str) -> int:
-            return self._wiring.address_home(address, partitions)
+        self._copies = Copies(self._home.directory, name, archive, keep=cluster.snapshot_keep)
 
         self._keeper = Keeper(
             self._node,
@@ -200,22 +189,10 @@ class Member:
             snapshots=snapshots,
             copies=self._copies,
             stream=self._stream,
-            receiver=self._receiver,
-            grants=self._grants,
-            home=home,
             scratch=self._home.scratch,
             tell=self._tell,
         )
-        self._addresses = Addresses(
-            self._node,
-            name=name,
-            incarnation=self._home.incarnation,
-            engine=self._engine,
-            view=self._view,
-            grants=self._grants,
-            home=home,
-            holds=lambda partition: partition in self._keeper.held,
-        )
+        self._addresses = Addresses(self._node, name=name, engine=self._engine, view=self._view)
         questions = Questions(self._node, self._keeper, self.stop, self._status)
         await self._take_lease()
         names = self._engine.names

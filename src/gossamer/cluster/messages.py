@@ -187,28 +187,13 @@ class Answer(Message, frozen=True, kw_only=True):
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class AddressAsk(Message, frozen=True, kw_only=True):
-    """To the home of addresses: those we wait for, and those we use."""
-
-    node: str
-    incarnation: str
-    wanted: list[str]
-    busy: list[str]
-
-
-class AddressAnswer(Message, frozen=True, kw_only=True):
-    """(address, may be used for so many seconds, but not before so many seconds)."""
-
-    rows: list[tuple[str, float, float]]
-
-
 NodeWord = Register | Heartbeat | Unregister | Evicted
 Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
     Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving,
-    Status, Paused, Resumed, Happened, Question, Answer, AddressAsk, AddressAnswer,
+    Status, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 
 T = TypeVar("T")

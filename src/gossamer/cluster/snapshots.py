@@ -105,7 +105,7 @@ class Snapshots:
             sha256=digest,
             time=time.time(),
             node=node,
-            position=tuple(about.get("position", (0, 0))),
+            position=tuple(about.get("position") or (0, 0)),
             about=about,
         )
         path = f"{self._folder(partition)}/{manifest.name}"
@@ -215,8 +215,8 @@ class Archive:
         self._crawl = crawl
         self._store = open_store(url)
 
-    async def put(self, node: str, kind: str, file: Path) -> None:
-        path = f"{self._crawl}/files/{node}/{kind}/{file.name}"
+    async def put(self, node: str, kind: str, name: str, file: Path) -> None:
+        path = f"{self._crawl}/files/{node}/{kind}/{name}"
         try:
             await obstore.put_async(self._store, path, file)
         except Exception as error:
@@ -236,15 +236,13 @@ class Archive:
 
     async def fetch(self, name: str, file: Path) -> None:
         path = f"{self._crawl}/files/{name}"
-        young = file.with_name(f"{file.name}.part")
         try:
             got = await obstore.get_async(self._store, path)
-            with young.open("wb") as out:
+            with file.open("wb") as out:
                 async for piece in got.stream(_PIECE):
                     await asyncio.to_thread(out.write, piece)
         except Exception as error:
             raise _failed(f"cannot read {path} in {self.url}", error) from error
-        young.replace(file)
 
 
 def open_store(url: str) -> ObjectStore:

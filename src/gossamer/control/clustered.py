@@ -401,9 +401,7 @@ class ClusterService:
             raise UnreachableError("no_answer", f"{owner} does not answer: {error}") from error
 
     async def host(self, name: str) -> HostRow:
-        missing = NotKnownError(
-            "no_such_host", f"nothing of the host {name[:100]} was ever queued"
-        )
+        missing = NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
         try:
             canonical_url(f"http://{name}/", None, self._overseer.url_rules())
         except ValueError as error:

@@ -92,6 +92,7 @@ class Decisions:
         say: Callable[[str], None],
         expect: int = 1,
         until_done: bool = False,
+        resume: bool = False,
         url: str = "",
     ) -> None:
         self._engine = engine
@@ -103,6 +104,7 @@ class Decisions:
         self._say = say
         self._expect = expect
         self._until_done = until_done
+        self._resume = resume
         self._view = View(engine)
         self._stream = LinkStream(engine)
         self._roster = Roster(self._view.nodes)
@@ -219,6 +221,11 @@ class Decisions:
         await self._view.refresh()
         await self._roster.refresh()
         await self._read_leaving()
+        if self._resume:
+            # Once: a stop that comes later is one.
+            self._resume = False
+            if isinstance(self._view.wanted, Shutdown):
+                await self._want(Resume(since=time.time()))
         await self._place()
         await self._keep()
         await self._send_seeds()
@@ -432,7 +439,8 @@ class Decisions:
         wanted = self._view.wanted
         if isinstance(wanted, Shutdown):
             self.state = "finished" if wanted.done else "stopping"
-            if not any(known.alive for known in self._roster.nodes.values()):
+            lease = self._settings.cluster.lease
+            if not any(k.alive and k.silent() <= lease for k in self._roster.nodes.values()):
                 self._ended.set()
             return
         self.state = "paused" if isinstance(wanted, Pause) else "running"

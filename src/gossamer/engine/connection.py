@@ -6,6 +6,7 @@ While it is down every call fails at once instead of being kept for later: a mes
 after its sender lost its lease would be worse than none.
 """
 
+import asyncio
 import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
@@ -72,6 +73,7 @@ class Engine:
         self.stream: JetStreamContext = client.jetstream(timeout=ANSWER_TIMEOUT)
         self.connections = 1
         """Grows with each reconnection: what was under way before may be lost."""
+        self._answering: set[asyncio.Task[None]] = set()
         self.denied = ""
         """The last refusal, which the server tells apart from the call that was refused."""
 
@@ -102,8 +104,14 @@ class Engine:
                 with contextlib.suppress(nats.errors.Error):
                     await message.respond(answer)
 
+        async def begin(message: Msg) -> None:
+            # A slow answer must not hold up the next question.
+            task = asyncio.create_task(respond(message))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+
         with explained(f"listen to {subject}"):
-            subscription = await self._client.subscribe(subject, cb=respond)
+            subscription = await self._client.subscribe(subject, cb=begin)
         return subscription.unsubscribe
 
     def inbox(self) -> str:

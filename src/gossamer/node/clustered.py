@@ -48,26 +48,18 @@ class NativeWiring:
     def read_settings(self, text: str) -> CrawlSettings:
         return read_settings(text)
 
-    def address_home(self, address: str, partitions: int) -> int:
-        return _native.home(address, partitions)
-
 
 class NativeSeeds:
     """Seeds into messages for their partitions."""
 
     def refusals(self, urls: Sequence[str], settings: CrawlSettings) -> list[str | None]:
-        canonical = settings.canonical
-        rules = _native.UrlRules(
-            canonical.strip_parameters,
-            canonical.strip_sessions,
-            canonical.max_length,
-            settings.grouping,
-        )
-        return [reason for _url, reason in _native.canonical_urls(urls, None, rules)]
+        return _native.pack_seeds(self._text(settings), list(urls))[1]
 
     def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]:
-        rows = [(url, 0, True, "") for url in urls]
-        return _native.encode_links(rows, native_settings(settings, node_name="control"))
+        return _native.pack_seeds(self._text(settings), list(urls))[0]
+
+    def _text(self, settings: CrawlSettings) -> str:
+        return native_settings(settings, node_name="control")
 
 
 def read_settings(text: str) -> CrawlSettings:

@@ -31,14 +31,19 @@ from gossamer.cli.chosen import (
 from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
 from gossamer.control.answers import Answers
+from gossamer.control.api.server import serve
+from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer
 from gossamer.control.summary import Summary
 from gossamer.engine import connect
-from gossamer.errors import SettingsError
+from gossamer.errors import GossamerError, SettingsError
 from gossamer.node.clustered import NativeSeeds, access, read_settings, write_settings
 from gossamer.path.seed import Refused, read_seeds
 from gossamer.settings import CrawlSettings, load
+
+TAKE_OVER = 0.5
+"""Seconds between looks whether the address is free."""
 
 
 def control(
@@ -135,13 +140,43 @@ async def _run(  # noqa: PLR0917
             refused = await overseer.add_seeds(seeds)
             show_refused([Refused(*one) for one in refused], total=len(seeds))
         await Answers(overseer).serve(engine)
-        watching = asyncio.create_task(_stop_when(ended, overseer))
+        tasks = [
+            asyncio.create_task(_stop_when(ended, overseer)),
+            asyncio.create_task(_serve(overseer, settings, out, say)),
+        ]
         try:
             return await overseer.run()
         finally:
-            watching.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
     finally:
         await engine.close()
+
+
+async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: Any) -> None:
+    """Serves dashboard and API; beside another control node, as soon as that one is gone.
+
+    So on one machine a second control node takes over at the same address, and those who look at a
+    dashboard need no other one.
+    """
+    told = ""
+    while True:
+        try:
+            async with (
+                ClusterService(overseer, out) as service,
+                serve(service, settings.control, out) as serving,
+            ):
+                say(f"dashboard and API: {serving.url}")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    service.let_go()
+        except GossamerError as error:
+            if str(error) != told:
+                told = str(error)
+                say(f"standing by: {told}")
+            await asyncio.sleep(TAKE_OVER)
 
 
 async def _stop_when(ended: asyncio.Event, overseer: Overseer) -> None:

@@ -107,6 +107,7 @@ class LocalCluster:
         self._server = None if urls else Server(out / "engine", most_bytes=4 * links_bytes)
         self._children: list[Child] = []
         self._control: Child | None = None
+        self._last_node = 0
         self.summary: Summary | None = None
 
     async def run(
@@ -126,6 +127,7 @@ class LocalCluster:
             engine = await connect(self._access(self._urls), self._crawl, "gossamer cluster")
             try:
                 await engine.listen(engine.names.summary, self._note)
+                await engine.serve(engine.names.launcher, self._launch)
                 await self._run(engine, show, interrupted, resume, more_seeds)
             finally:
                 await engine.close()
@@ -180,13 +182,8 @@ class LocalCluster:
             await asyncio.sleep(0.05)
         if more_seeds:
             await ask_control(engine, "seeds", {"urls": more_seeds}, 60.0)
-        for number in range(1, self._count + 1):
-            name = f"n{number}"
-            directory = self.out / "nodes" / name
-            arguments = [*self._arguments("node"), "--name", name, "--out", str(directory)]
-            child = Child(name, directory, arguments)
-            self._children.append(child)
-            child.start()
+        for _ in range(self._count):
+            self._start_node()
         while True:
             await asyncio.sleep(LOOK_EVERY)
             if self.summary is not None:
@@ -196,6 +193,21 @@ class LocalCluster:
             if self._finished():
                 return await self._wait_for_all()
             await self._supervise(engine)
+
+    def _start_node(self) -> str:
+        """The next node; its number grows, so a removed one's directory is not used again."""
+        self._last_node += 1
+        name = f"n{self._last_node}"
+        directory = self.out / "nodes" / name
+        arguments = [*self._arguments("node"), "--name", name, "--out", str(directory)]
+        child = Child(name, directory, arguments)
+        self._children.append(child)
+        child.start()
+        return name
+
+    async def _launch(self, _request: bytes) -> bytes:
+        """Another node, asked for through the control node."""
+        return self._start_node().encode()
 
     def _finished(self) -> bool:
         return self._control is not None and self._control.code == 0

@@ -11,6 +11,7 @@ the partitions whose owner and epoch in the map are still ours.
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,7 @@ class Member:
         self._background: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
         self._gone_for_good = False
+        self._held = False
         self.reason = ""
 
     # --- from outside
@@ -107,6 +109,11 @@ class Member:
         self.reason = self.reason or reason
         self._gone_for_good = self._gone_for_good or for_good
         self._stop.set()
+
+    def hold(self, held: bool) -> None:
+        """Holds this node alone back: it begins no visits, whatever the others do; until it is let go."""
+        self._held = held
+        self._view.hint.set()
 
     async def run(self) -> str:
         """Until stopped; gives the reason. `EvictedError`: taken out, the files are closed."""
@@ -193,7 +200,7 @@ class Member:
             tell=self._tell,
         )
         self._addresses = Addresses(self._node, name=name, engine=self._engine, view=self._view)
-        questions = Questions(self._node, self._keeper, self.stop, self._status)
+        questions = Questions(self._node, self._keeper, self.stop, self._status, self.hold)
         await self._take_lease()
         names = self._engine.names
         listening = [
@@ -315,10 +322,12 @@ class Member:
         wanted = self._view.wanted
         if isinstance(wanted, Shutdown):
             self.stop("done" if wanted.done else wanted.reason or "stopped by command")
-        elif isinstance(wanted, Pause) and self._state in {"running", "joining"}:
+            return
+        still = isinstance(wanted, Pause) or self._held
+        if still and self._state in {"running", "joining"}:
             self._state = "pausing"
             self._node.set_paused(True)
-        elif not isinstance(wanted, Pause) and self._state in {"pausing", "paused"}:
+        elif not still and self._state in {"pausing", "paused"}:
             self._state = "running"
             self._node.set_paused(False)
             await self._publish(Resumed(node=self._home.node, time=time.time()))
@@ -367,6 +376,7 @@ class Member:
             lease_left=round(lease.left, 3),
             host=self._host,
             pid=self._pid,
+            disk_free=_free_bytes(self._home.directory),
             notes=notes,
         )
 
@@ -380,6 +390,14 @@ class Member:
     async def _publish(self, event: Event) -> None:
         with contextlib.suppress(EngineError):
             await self._engine.publish(self._engine.names.event(self._home.node), encode(event))
+
+
+def _free_bytes(directory: Path) -> int | None:
+    try:
+        room = os.statvfs(directory)
+    except OSError:
+        return None
+    return room.f_bavail * room.f_frsize
 
 
 async def _wait(condition: Callable[[], bool], seconds: float) -> None:

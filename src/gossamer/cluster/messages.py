@@ -147,6 +147,7 @@ class Status(Message, frozen=True, kw_only=True):
     lease_left: float = 0.0
     host: str = ""
     pid: int = 0
+    disk_free: int | None = None
     notes: list[str] = []
 
 

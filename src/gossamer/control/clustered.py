@@ -77,6 +77,7 @@ from gossamer.model.progress import Activity, Progress
 CONFIRM = 15.0
 """Seconds that a command waits for every node's word."""
 
+LAUNCH = 5.0
 SIZES_EVERY = 5.0
 RATE_SPAN = 10.0
 
@@ -94,11 +95,8 @@ _STATES = {
 class ClusterService:
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
-    def __init__(
-        self, overseer: Overseer, directory: Path, add_node: Callable[[], str] | None = None
-    ) -> None:
+    def __init__(self, overseer: Overseer, directory: Path) -> None:
         self._overseer = overseer
-        self._add_node = add_node
         self._newsroom = Newsroom(directory / "events.jsonl")
         self._changes = Changes(directory / "settings.jsonl")
         self._seeds = SeedBook(directory / "submissions.jsonl")
@@ -137,7 +135,7 @@ class ClusterService:
             event = decode_event(data)
             node = subject.rpartition(".")[2]
             if isinstance(event, Happened):
-                kind = EventKind.HANDED_OVER if event.kind == "handed_over" else EventKind.NODE
+                kind = EventKind.HAND_OVER if event.kind == "handed_over" else EventKind.CONTROL
                 self._newsroom.tell(kind, f"{event.kind}: {event.text}", node=node)
 
     async def _tick(self) -> None:
@@ -155,16 +153,18 @@ class ClusterService:
     def _tell_states(self, nodes: list[NodeView]) -> None:
         leader = self._overseer.summary().leader
         if leader and leader != self._led:
-            self._newsroom.tell(EventKind.LEADER, f"control node {leader} leads", node=leader)
+            self._newsroom.tell(EventKind.CONTROL, f"control node {leader} leads", node=leader)
             self._led = leader
         for node in nodes:
             before = self._states.get(node.id)
             if before != node.state.value:
                 words = f"{node.id} is {node.state.value}" + (f", was {before}" if before else "")
-                self._newsroom.tell(EventKind.NODE, words, node=node.id)
+                kind = EventKind.NODE_JOINED if before is None else EventKind.CONTROL
+                kind = EventKind.NODE_SILENT if node.state is NodeState.SILENT else kind
+                self._newsroom.tell(kind, words, node=node.id)
                 self._states[node.id] = node.state.value
         for gone in set(self._states) - {node.id for node in nodes}:
-            self._newsroom.tell(EventKind.NODE, f"{gone} is gone", node=gone)
+            self._newsroom.tell(EventKind.NODE_LEFT, f"{gone} is gone", node=gone)
             del self._states[gone]
 
     async def _measure(self) -> None:
@@ -343,7 +343,7 @@ class ClusterService:
             raise RefusedError("not_done", str(error)) from error
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
-        self._newsroom.tell(EventKind.NODE, f"{command.value} {node}", node=node, who=who)
+        self._newsroom.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
         return next(view for view in self._node_views() if view.id == node)
 
     async def _leading(self, name: str, body: object) -> Any:
@@ -357,12 +357,13 @@ class ClusterService:
         body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
         answers = await self._overseer.ask_all("hosts", body)
         quota = self._overseer.settings().limits.pages_per_host
+        rules = self._overseer.url_rules()
         pages, matched, total, more = [], 0, 0, False
         for node, answer in answers.items():
             if not isinstance(answer, dict) or "rows" not in answer:
                 continue
             rows = [host_row(row, node=node, quota=quota) for row in answer["rows"]]
-            pages.append([(row_place(row, query.sort), row) for row in rows])
+            pages.append([(row_place(row, query.sort, rules), row) for row in rows])
             matched += answer["matched"]
             total += answer["total"]
             more = more or answer["more"]
@@ -378,8 +379,6 @@ class ClusterService:
 
     def _owner(self, url: str) -> str:
         """The node that has a URL's host."""
-        grouping = self._overseer.settings().grouping
-        del grouping
         value = self._overseer.partitions()
         if value is None:
             raise UnreachableError("not_ready", "there is no map of partitions yet")
@@ -529,8 +528,6 @@ class ClusterService:
     def _why_not(self, command: Command) -> str | None:
         if command is Command.RERANK:
             return "the order is breadth-first: there is nothing to rank anew"
-        if command is Command.ADD_NODE and self._add_node is None:
-            return "start `gossamer node --engine …` on a machine: it joins by itself"
         return "the crawl is about to end" if self._wanted() == "stop" else None
 
     async def command(self, command: Command, who: str) -> CommandResult:
@@ -563,8 +560,8 @@ class ClusterService:
         if command is Command.STOP:
             await overseer.stop()
             return await self._confirmed(lambda status: status.state == "leaving")
-        if command is Command.ADD_NODE and self._add_node is not None:
-            name = await asyncio.to_thread(self._add_node)
+        if command is Command.ADD_NODE:
+            name = await self._launch()
             return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
         answers = await overseer.checkpoint()
         seconds = round(time.monotonic() - begun, 3)
@@ -577,6 +574,16 @@ class ClusterService:
             )
             for node, answer in answers.items()
         ]
+
+    async def _launch(self) -> str:
+        engine = self._overseer.engine
+        try:
+            return (await engine.request(engine.names.launcher, b"", LAUNCH)).decode()
+        except EngineError as error:
+            raise UsageError(
+                "nobody here can start a process: run `gossamer node --engine …` on a machine, "
+                "and it joins by itself"
+            ) from error
 
     async def _confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
         """Waits until every living node's own status says so."""
@@ -618,7 +625,7 @@ _TOLD = {
     Command.RESUME: EventKind.RESUMED,
     Command.STOP: EventKind.STOPPED,
     Command.CHECKPOINT: EventKind.CHECKPOINT,
-    Command.ADD_NODE: EventKind.NODE,
+    Command.ADD_NODE: EventKind.CONTROL,
 }
 
 

@@ -58,6 +58,9 @@ from gossamer.errors import (
 from gossamer.model.progress import Activity, Progress
 from gossamer.settings import CrawlSettings
 
+OWN = {"engine", "credentials", "tls_ca", "tls_cert", "tls_key"}
+"""Settings of the cluster that belong to a machine, and may be secret: never in the engine."""
+
 ROUND = 0.25
 SUMMARY_EVERY = 0.5
 ROOTS_PART = 2000
@@ -113,6 +116,7 @@ class Decisions:
         self._finish = Finish()
         self._began = boot_micros()
         self._first_node = 0.0
+        self._change = 0
         self._leaving: set[str] = set()
         self._leaving_revision: int | None = None
         self._seeds: list[str] = []
@@ -205,6 +209,7 @@ class Decisions:
                     await self._round()
                 elif self._view.crawl is not None or await self._view.crawls.exists():
                     await self._view.refresh()
+                    self._follow_settings()
                     await self._roster.refresh()
                     await self._keep()
                 self._error = ""
@@ -219,6 +224,7 @@ class Decisions:
     async def _round(self) -> None:
         await self._make_sure()
         await self._view.refresh()
+        self._follow_settings()
         await self._roster.refresh()
         await self._read_leaving()
         if self._resume:
@@ -231,6 +237,17 @@ class Decisions:
         await self._send_seeds()
         await self._dismiss()
         await self._look_for_the_end()
+
+    def _follow_settings(self) -> None:
+        """Another control node may have changed them. What belongs to this machine stays."""
+        crawl = self._view.crawl
+        if crawl is None or crawl.change == self._change:
+            return
+        found, own = self._read_settings(crawl.settings), self._settings
+        kept = {name: getattr(own.cluster, name) for name in OWN}
+        cluster = found.cluster.model_copy(update=kept)
+        self._settings = found.model_copy(update={"cluster": cluster, "control": own.control})
+        self._change = crawl.change
 
     # --- what the engine must hold
 

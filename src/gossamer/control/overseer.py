@@ -10,18 +10,24 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gossamer._native import UrlRules
 from gossamer.cluster.map import PartitionMap, move
 from gossamer.cluster.messages import (
     Answer,
+    Crawl,
+    Leader,
     Pause,
     Question,
     Resume,
     Shutdown,
+    Wanted,
     decode,
     encode,
 )
 from gossamer.control.decisions import Decisions
+from gossamer.control.roster import Roster
 from gossamer.control.summary import NodeLine, Summary
+from gossamer.engine import Bucket, Engine
 from gossamer.errors import ConflictError, EngineAwayError, EngineError, UsageError
 from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
@@ -33,6 +39,49 @@ _ACTIVITY = {"finished": Activity.FINISHED, "paused": Activity.PAUSED}
 
 class Overseer(Decisions):
     """A control node with its commands."""
+
+    # --- what it is made of, for the service of the API
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
+    @property
+    def control(self) -> str:
+        return self._control
+
+    @property
+    def roster(self) -> Roster:
+        return self._roster
+
+    @property
+    def crawls(self) -> Bucket:
+        return self._view.crawls
+
+    @property
+    def crawl(self) -> Crawl | None:
+        return self._view.crawl
+
+    @property
+    def wanted(self) -> Wanted:
+        return self._view.wanted
+
+    @property
+    def leader(self) -> Leader | None:
+        return self._leader.current
+
+    def url_rules(self) -> UrlRules:
+        canonical = self._settings.canonical
+        return UrlRules(
+            canonical.strip_parameters,
+            canonical.strip_sessions,
+            canonical.max_length,
+            self._settings.grouping,
+        )
+
+    def check_settings(self, settings: CrawlSettings) -> None:
+        """What only the native part can check (regular expressions, ranges): `ValueError`."""
+        self._coder.encode([], settings)
 
     # --- views
 
@@ -141,7 +190,7 @@ class Overseer(Decisions):
                 await self._view.crawls.update("crawl", encode(changed), self._view.crawl_revision)
             except ConflictError:
                 continue
-            self._settings = settings
+            self._settings, self._change = settings, changed.change
             return changed.change
 
     async def remove_node(self, node: str) -> None:

@@ -76,6 +76,12 @@ FACTS: dict[str, Facts] = {
         bound="one question at a time per asker",
         when_full="the asker's time-out, and a clear error",
     ),
+    "subject launcher": Facts(
+        filled_by="the control node: start another crawl node",
+        emptied_by="`gossamer cluster`, which has the processes of one machine",
+        bound="one request at a time per asker",
+        when_full="the asker's time-out, and a clear error",
+    ),
     "subject grants.NODE": Facts(
         filled_by="nodes that wait for an address, or use it; a batch at a time",
         emptied_by="the node that owns the home of these addresses, which answers each batch",
@@ -131,6 +137,10 @@ class Names:
     @property
     def control(self) -> str:
         return f"{self.crawl}.control"
+
+    @property
+    def launcher(self) -> str:
+        return f"{self.crawl}.launcher"
 
     @property
     def summary(self) -> str:

@@ -19,15 +19,13 @@ from gossamer import _native
 from gossamer.cluster.home import Home
 from gossamer.cluster.member import Member, evicted
 from gossamer.cluster.native import NativeNode
+from gossamer.control.decisions import OWN
 from gossamer.engine import Access, connect
 from gossamer.engine.names import check_node_name
 from gossamer.errors import EvictedError, GossamerError, StateInUseError
 from gossamer.node.handover import native_settings
 from gossamer.settings import CrawlSettings
 from gossamer.settings.load import check
-
-OWN = {"engine", "credentials", "tls_ca", "tls_cert", "tls_key"}
-"""Settings of the cluster that belong to a machine, and may be secret: never in the engine."""
 
 
 class NativeWiring:
@@ -43,7 +41,7 @@ class NativeWiring:
         return cast("NativeNode", node)
 
     def native_text(self, settings: CrawlSettings, name: str) -> str:
-        return native_settings(settings, node_name=name)
+        return native_settings(settings, node_name=name, host_list=True)
 
     def read_settings(self, text: str) -> CrawlSettings:
         return read_settings(text)

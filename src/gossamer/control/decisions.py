@@ -49,6 +49,7 @@ from gossamer.control.summary import Summary, total
 from gossamer.engine import Engine, LinkStream
 from gossamer.errors import (
     ConflictError,
+    EngineAwayError,
     EngineEmptyError,
     EngineError,
     GossamerError,
@@ -63,6 +64,7 @@ OWN = {"engine", "credentials", "tls_ca", "tls_cert", "tls_key"}
 
 ROUND = 0.25
 SUMMARY_EVERY = 0.5
+TRIES = 3
 ROOTS_PART = 2000
 SEEDS_TOGETHER = 1000
 SETTLE = 2.0
@@ -170,7 +172,15 @@ class Decisions:
         raise NotImplementedError
 
     async def _want(self, wanted: Wanted) -> None:
-        await self._view.crawls.put("wanted", encode(wanted))
+        for left in reversed(range(TRIES)):
+            try:
+                await self._view.crawls.put("wanted", encode(wanted))
+            except EngineAwayError:
+                # Setting it twice is harmless, and an operator should not have to.
+                if not left:
+                    raise
+            else:
+                break
         await self._view.refresh()
 
     def _note_event(self, subject: str, data: bytes) -> None:

@@ -292,7 +292,10 @@ impl Node {
         if has_room && let Some(due) = self.open.due(self.settings.store.batch_wait) {
             wait = wait.min(until(due));
         }
-        if let Next::NothingDue { until: due } = self.next {
+        // What is due and may not begin is nothing to wake up for.
+        if self.may_begin()
+            && let Next::NothingDue { until: due } = self.next
+        {
             wait = wait.min(until(due));
         }
         wait
@@ -317,15 +320,19 @@ impl Node {
         Ok(())
     }
 
+    /// Whether visits may begin at all.
+    fn may_begin(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        let held = exchange
+            .is_some_and(|exchange| exchange.carrier.fence.passed() || exchange.is_behind());
+        // With the committer behind, new visits would only fill memory.
+        let full = self.seen_waits || !self.committer.has_room();
+        !(self.paused || self.stopping || held || full)
+    }
+
     /// Hands out visits that are due, as many as the engine has room for.
     fn hand_out(&mut self) -> Result<(), NodeError> {
-        // With the committer behind, new visits would only fill memory.
-        if self.paused || self.stopping || self.seen_waits || !self.committer.has_room() {
-            return Ok(());
-        }
-        if let Some(exchange) = &self.exchange
-            && (exchange.carrier.fence.passed() || exchange.is_behind())
-        {
+        if !self.may_begin() {
             return Ok(());
         }
         let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;

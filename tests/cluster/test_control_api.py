@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.clustering import Cluster
 from tests.crawl.crawling import until
 
-from gossamer.control.client import Client
+from gossamer.control.client import Client, path_of
 from gossamer.control.tokens import read_token
 from gossamer.errors import GossamerError
 from gossamer.simweb import Options, SimWeb, serve
@@ -129,9 +129,9 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
     account = api.get("/urls", url=web.url)
     assert account["node"] in {"n1", "n2", "n3"}
     assert account["last_visit"]["outcome"] == "fetched"
-    blocked = api.post(f"/hosts/{names[3]}/block")
-    assert blocked["blocked"]
-    assert api.post(f"/hosts/{names[3]}/unblock")["blocked"] is False
+    host = path_of("hosts", names[3])
+    assert api.post(host, {"action": "block"})["blocked"] is True
+    assert api.post(host, {"action": "unblock"})["blocked"] is False
     owners = {row["node"] for row in api.get("/partitions")["partitions"]}
     assert owners == {"n1", "n2", "n3"}
 

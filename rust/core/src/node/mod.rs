@@ -414,8 +414,9 @@ impl Node {
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
-            let now = self.clock.now();
+            let (now, begun) = (self.clock.now(), Instant::now());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
+            exchange.spent += begun.elapsed();
         }
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());

@@ -25,7 +25,7 @@ from gossamer.errors import GossamerError
 from gossamer.simweb import SimWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
-LEASE = 2.0
+LEASE = 3.0
 USUAL = [
     "--set", f"cluster.lease={LEASE}s",
     "--set", "cluster.rejoin=5s",
@@ -35,6 +35,7 @@ USUAL = [
     "--set", "store.batch_wait=10ms",
     "--set", "politeness.response_factor=0",
     "--set", "alias.enabled=false",
+    "--set", "control.port=0",
 ]  # fmt: skip
 
 
@@ -155,7 +156,7 @@ class Cluster:
         async def run() -> Any:
             line = await connect(Access(self.urls), "crawl", "test")
             try:
-                return await ask_control(line, name, body, 30.0)
+                return await ask_control(line, name, body, 5.0)
             finally:
                 await line.close()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cluster.clustering import Cluster
@@ -9,7 +10,7 @@ from tests.cluster.clustering import Cluster
 from gossamer.engine import Access, Engine, Server, connect
 from gossamer.simweb import Options, SimWeb, serve
 
-WEB = Options(hosts=40, pages=1500, host_skew=0.0, duplicates=0.0, port=0)
+WEB = Options(hosts=64, pages=4000, host_skew=0.0, duplicates=0.0, port=0)
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def cluster(web: SimWeb, tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
     """Makes clusters that are not started yet; all their processes end with the test."""
     made: list[Cluster] = []
 
-    def make(*options: str, **more: object) -> Cluster:
+    def make(*options: str, **more: Any) -> Cluster:
         one = Cluster(web, tmp_path / f"cluster{len(made)}", *options, **more)
         made.append(one)
         return one

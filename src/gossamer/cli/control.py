@@ -30,6 +30,7 @@ from gossamer.cli.chosen import (
 )
 from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
+from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
 from gossamer.control.api.server import serve
 from gossamer.control.clustered import ClusterService
@@ -147,9 +148,7 @@ async def _run(  # noqa: PLR0917
         try:
             return await overseer.run()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(tasks)
     finally:
         await engine.close()
 

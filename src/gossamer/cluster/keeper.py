@@ -207,8 +207,9 @@ class Keeper:
             for partition in partitions:
                 file = self._scratch / f"{partition}.snapshot"
                 self._unsaved.add(partition)
+                cut = time.time()
                 data = await asyncio.to_thread(self._node.snapshot, partition, str(file))
-                cuts.append((partition, file, msgspec.json.decode(data)))
+                cuts.append((partition, file, msgspec.json.decode(data) | {"cut": cut}))
             await self._links_safe(max(about.get("outbox", 0) for *_, about in cuts))
             await self._copies.bring_up_to_date()
             for partition, file, about in cuts:

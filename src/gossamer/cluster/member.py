@@ -39,6 +39,7 @@ from gossamer.cluster.messages import (
 from gossamer.cluster.native import NativeNode
 from gossamer.cluster.questions import Questions
 from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.cluster.tasks import end
 from gossamer.cluster.view import View
 from gossamer.engine import Engine, LinkStream
 from gossamer.errors import (
@@ -236,9 +237,8 @@ class Member:
                     task.result()
             await self._leave()
         finally:
-            for task in (*tasks, stopped, *self._background):
-                task.cancel()
-            await asyncio.gather(*tasks, stopped, *self._background, return_exceptions=True)
+            every = [*tasks, stopped, *self._background]
+            await end(every)
             # A step that was under way in its thread is waited for by `close`.
         await self._lease.give_up(keeps=not self._gone_for_good)
 
@@ -257,7 +257,8 @@ class Member:
     async def _renewing(self) -> None:
         while True:
             try:
-                await asyncio.wait_for(self._lease.renew(), max(0.25, self._lease.every))
+                async with asyncio.timeout(max(0.25, self._lease.every)):
+                    await self._lease.renew()
             except (EngineError, TimeoutError):
                 await asyncio.sleep(0.1)
                 continue

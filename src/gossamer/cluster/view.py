@@ -55,7 +55,8 @@ class View:
 
     async def wait(self, seconds: float = READ_EVERY) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.hint.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self.hint.wait()
         self.hint.clear()
 
     async def refresh(self) -> None:

@@ -57,6 +57,16 @@ class Copy:
             file.flush()
             os.fsync(file.fileno())
 
+    def oldest(self) -> float | None:
+        """When the oldest link was sent that the engine still held when we looked last."""
+        try:
+            return float((self.directory / "links.oldest").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def set_oldest(self, moment: float) -> None:
+        write_whole(self.directory / "links.oldest", f"{moment}\n".encode())
+
     def sent(self) -> int:
         """How many seeds the engine has acknowledged."""
         try:

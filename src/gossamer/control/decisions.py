@@ -40,6 +40,7 @@ from gossamer.cluster.messages import (
     decode_event,
     encode,
 )
+from gossamer.cluster.tasks import end
 from gossamer.cluster.view import View
 from gossamer.control.copy import Copied, Copy
 from gossamer.control.finish import Finish
@@ -67,6 +68,10 @@ SUMMARY_EVERY = 0.5
 TRIES = 3
 ROOTS_PART = 2000
 SEEDS_TOGETHER = 1000
+WATCH_EVERY = 2.0
+MARGIN = 60.0
+"""Seconds that links are sent again before the oldest that the engine may have lost."""
+
 SETTLE = 2.0
 """Seconds that a first assignment waits for more nodes than were asked for."""
 
@@ -123,6 +128,10 @@ class Decisions:
         self._leaving_revision: int | None = None
         self._seeds: list[str] = []
         self._seeds_sent = 0
+        self._send_since: float | None = None
+        self._sent_again: set[str] = set()
+        self._sized = self._stream_full = False
+        self._watched = 0.0
         self._events: deque[str] = deque(maxlen=200)
         self._ended = asyncio.Event()
         self._error = ""
@@ -157,10 +166,7 @@ class Decisions:
                 if task.done():
                     task.result()
         finally:
-            ended.cancel()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, ended, return_exceptions=True)
+            await end([*tasks, ended])
             with contextlib.suppress(EngineError):
                 await self._leader.give_up()
         return self.summary()
@@ -244,6 +250,8 @@ class Decisions:
                 await self._want(Resume(since=time.time()))
         await self._place()
         await self._keep()
+        await self._watch_stream()
+        await self._send_again()
         await self._send_seeds()
         await self._dismiss()
         await self._look_for_the_end()
@@ -320,6 +328,9 @@ class Decisions:
             await self._view.maps.create("map", encode_map(value))
         await self._create("crawl", copied.crawl)
         self._view.map_revision = self._view.wanted_revision = self._view.crawl_revision = None
+        oldest = await asyncio.to_thread(self._copy.oldest)
+        self._send_since, self._sent_again = max(0.0, (oldest or 0.0) - MARGIN), set()
+        self._seeds_sent, self._sized = 0, False
         self._leaving_revision = None
 
     async def _keep(self) -> None:
@@ -333,7 +344,8 @@ class Decisions:
 
     async def _place(self) -> None:
         value = self._view.map
-        if value is None:
+        if value is None or isinstance(self._view.wanted, Shutdown):
+            # Nodes that leave because all do keep what they have.
             return
         dead = await self._find_dead(value)
         living = {known.name for known in self._roster.nodes.values() if known.alive} - dead
@@ -359,11 +371,10 @@ class Decisions:
     async def _find_dead(self, value: PartitionMap) -> set[str]:
         """Takes silent nodes out; gives those whose partitions have nobody."""
         dead: set[str] = set()
-        stopping = isinstance(self._view.wanted, Shutdown)
         for name in value.nodes():
             known = self._roster.expect(name)
             if known.word is None or known.alive or isinstance(known.word, Unregister):
-                if not stopping and await self._is_over(known):
+                if await self._is_over(known):
                     dead.add(name)
             else:
                 dead.add(name)
@@ -460,6 +471,42 @@ class Decisions:
             self._seeds_sent = start + len(some)
             await asyncio.to_thread(self._copy.set_sent, self._seeds_sent)
 
+    # --- links that the engine lost
+
+    async def _watch_stream(self) -> None:
+        """Knows how far back links must be sent again, should the engine lose them."""
+        if not self._sized:
+            self._sized = True
+            if await self._stream.resize(self._settings.cluster.links_bytes):
+                self._say(
+                    f"the stream of links may now hold {self._settings.cluster.links_bytes} B"
+                )
+        now = time.monotonic()
+        if now - self._watched < WATCH_EVERY:
+            return
+        self._watched = now
+        state = await self._stream.state()
+        self._stream_full = state.size > 0.9 * state.most > 0
+        oldest = time.time() if state.oldest is None else state.oldest
+        await asyncio.to_thread(self._copy.set_oldest, oldest)
+
+    async def _send_again(self) -> None:
+        """After the engine was wiped: every node sends again what the engine may have held."""
+        value, since = self._view.map, self._send_since
+        if value is None or since is None:
+            return
+        for name in sorted(value.nodes() - self._sent_again):
+            known = self._roster.nodes.get(name)
+            if known is None or known.fresh is None or not known.alive:
+                continue
+            with contextlib.suppress(EngineError, UsageError):
+                rows = await self.ask_node(name, "resend", {"since_us": round(since * 1e6)})
+                self._sent_again.add(name)
+                self._say(f"{name} sends {rows} rows of links again")
+        if value.nodes() <= self._sent_again:
+            self._send_since = None
+            self._finish.again()
+
     # --- the end
 
     async def _look_for_the_end(self) -> None:
@@ -477,6 +524,7 @@ class Decisions:
             return
         if self._limit_reached() or (
             self._seeds_sent >= len(self._seeds)
+            and self._send_since is None
             and await self._finish.reached(value, self._roster, self._stream)
         ):
             self.state = "finished"
@@ -493,8 +541,7 @@ class Decisions:
         )
 
     def _sum(self, activity: Activity = Activity.RUNNING) -> Progress:
-        parts = [k.status.progress for k in self._roster.nodes.values() if k.status is not None]
-        return total([part for part in parts if part is not None], activity)
+        return total(self._roster.readings(), activity)
 
     async def _summarise(self) -> None:
         """Tells whoever listens how it goes."""

@@ -32,6 +32,10 @@ from gossamer.errors import ConflictError, EngineAwayError, EngineError, UsageEr
 from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
 
+STREAM_FULL = (
+    "the stream of links is nearly full: nodes that find it full begin no new visits; raise "
+    "cluster.links_bytes, or take snapshots more often"
+)
 ANSWER = 10.0
 SNAPSHOT_ANSWER = 300.0
 _ACTIVITY = {"finished": Activity.FINISHED, "paused": Activity.PAUSED}
@@ -108,7 +112,7 @@ class Overseer(Decisions):
             stream_bytes=self._stream_bytes,
             seeds=len(self._seeds),
             events=list(self._events)[-20:],
-            error=self._error,
+            error=self._error or (STREAM_FULL if self._stream_full else ""),
         )
 
     status = summary

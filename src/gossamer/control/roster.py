@@ -22,6 +22,7 @@ from gossamer.cluster.messages import (
 )
 from gossamer.engine import Bucket
 from gossamer.errors import ConflictError, VersionError
+from gossamer.model.progress import Progress
 
 FRESH = 3.0
 """A status that is older, in seconds, says nothing about now."""
@@ -63,6 +64,7 @@ class Roster:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
         self.nodes: dict[str, Known] = {}
+        self._past: dict[tuple[str, str], Progress] = {}
         self.refused: dict[str, str] = {}
         """Nodes of another version, and what is wrong."""
 
@@ -74,7 +76,20 @@ class Roster:
             self.refused[name] = str(error)
             return
         known = self.nodes.setdefault(name, Known(name, since=boot_micros()))
+        last = known.status
+        if last is not None and last.incarnation != status.incarnation and last.progress:
+            self._past[name, last.incarnation] = last.progress
         known.status, known.status_at = status, time.monotonic()
+
+    def readings(self) -> list[tuple[Progress, bool]]:
+        """Counters of every incarnation that we heard of, and whether it is one of now."""
+        rows = [(progress, False) for progress in self._past.values()]
+        rows += [
+            (known.status.progress, not isinstance(known.word, Evicted))
+            for known in self.nodes.values()
+            if known.status is not None and known.status.progress is not None
+        ]
+        return rows
 
     async def refresh(self) -> None:
         for name in await self._bucket.keys():

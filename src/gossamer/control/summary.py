@@ -65,25 +65,33 @@ NOTHING = Progress(
     seconds=0.0,
 )
 
-_SUMMED = (
-    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
-    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_aliases", "rss", "disk",
+_DONE = ("pages", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
+         "links_bytes", "links_asked", "links_known", "links_discarded", "messages_damaged")  # fmt: skip
+"""Done is done, also by a node that is gone since."""
+
+_NOW = (
+    "urls_seen", "urls_queued", "in_flight", "hosts_known", "hosts_active", "hosts_waiting",
+    "hosts_set_aside", "hosts_blocked", "hosts_aliases", "rss", "disk", "outbox",
 )  # fmt: skip
 
 
-def total(parts: Iterable[Progress], activity: Activity) -> Progress:
-    parts = list(parts)
+def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Progress:
+    """Sums over the nodes; of those that are gone only what they have done."""
+    readings = list(readings)
+    every = [progress for progress, _now in readings]
+    present = [progress for progress, now in readings if now]
     outcomes: Counter[str] = Counter()
-    for part in parts:
+    for part in every:
         outcomes.update(part.outcomes)
-    sums = {name: sum(getattr(part, name) for part in parts) for name in _SUMMED}
-    due = [part.next_due for part in parts if part.next_due is not None]
+    sums = {name: sum(getattr(part, name) for part in every) for name in _DONE}
+    sums |= {name: sum(getattr(part, name) for part in present) for name in _NOW}
+    due = [part.next_due for part in present if part.next_due is not None]
     return msgspec.structs.replace(
         NOTHING,
         **sums,
         activity=activity,
         outcomes=dict(outcomes),
-        seconds=max((part.seconds for part in parts), default=0.0),
-        next_due=min(due) if due and len(due) == len(parts) else None,
-        note="; ".join(sorted({part.note for part in parts if part.note})),
+        seconds=max((part.seconds for part in every), default=0.0),
+        next_due=min(due) if due and len(due) == len(present) else None,
+        note="; ".join(sorted({part.note for part in present if part.note})),
     )

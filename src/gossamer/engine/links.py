@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import msgspec
 import nats.errors
@@ -29,7 +30,7 @@ from nats.js.api import (
     StreamInfo,
 )
 
-from gossamer.engine.connection import Engine
+from gossamer.engine.connection import ANSWER_TIMEOUT, Engine
 from gossamer.engine.failures import explain, explained
 from gossamer.errors import EngineAwayError, EngineEmptyError, EngineError
 
@@ -52,6 +53,9 @@ class StreamState:
     last: int
     messages: int
     size: int
+    most: int
+    oldest: float | None
+    """When the oldest message was sent, in seconds since the epoch."""
 
 
 class _Fault(msgspec.Struct):
@@ -63,6 +67,24 @@ class _Fault(msgspec.Struct):
 class _Acknowledgement(msgspec.Struct):
     seq: int = 0
     error: _Fault | None = None
+
+
+class _State(msgspec.Struct):
+    messages: int
+    bytes: int
+    first_seq: int
+    last_seq: int
+    first_ts: datetime
+
+
+class _Config(msgspec.Struct):
+    max_bytes: int = -1
+    metadata: dict[str, str] = {}
+
+
+class _Info(msgspec.Struct):
+    config: _Config
+    state: _State
 
 
 class LinkStream:
@@ -99,13 +121,35 @@ class LinkStream:
         return self.identity
 
     async def state(self) -> StreamState:
-        with explained(f"read stream {self._names.links_stream}"):
-            info = await self._engine.stream.stream_info(self._names.links_stream)
-        self.identity = _identity(info)
+        name = self._names.links_stream
+        with explained(f"read stream {name}"):
+            # The client's own type leaves the time of the oldest message out.
+            data = await self._engine.stream._jsm._api_request(  # noqa: SLF001
+                f"$JS.API.STREAM.INFO.{name}", timeout=ANSWER_TIMEOUT
+            )
+        info = msgspec.convert(data, _Info, strict=False)
+        self.identity = int(info.config.metadata.get(_IDENTITY, "0"))
         state = info.state
         return StreamState(
-            self.identity, state.first_seq, state.last_seq, state.messages, state.bytes
+            self.identity,
+            state.first_seq,
+            state.last_seq,
+            state.messages,
+            state.bytes,
+            info.config.max_bytes,
+            state.first_ts.timestamp() if state.messages else None,
         )
+
+    async def resize(self, most_bytes: int) -> bool:
+        """Lets the stream keep more, or less, than it was made for. True: it was changed."""
+        with explained("resize the stream of links"):
+            info = await self._engine.stream.stream_info(self._names.links_stream)
+            if info.config.max_bytes == most_bytes:
+                return False
+            await self._engine.stream._jsm.update_stream(  # noqa: SLF001
+                info.config.evolve(max_bytes=most_bytes)
+            )
+        return True
 
     async def send(self, partition: int, payload: bytes) -> "asyncio.Future[int]":
         """Hands a message over; the future ends with its sequence, or an `EngineError`."""

@@ -145,6 +145,10 @@ class Served:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def get_seed(self) -> str:
+        assert self.web is not None
+        return self.web.url
+
     def end(self) -> int:
         """Stops it by the API and waits; gives the exit code."""
         assert self.process is not None

@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -14,6 +15,7 @@ from gossamer.control.shapes import (
     HostSort,
     RobotsView,
     UrlAccount,
+    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 
@@ -100,8 +102,22 @@ def host_row(
     )
 
 
-def url_account(account: dict[str, Any], *, node: str | None, quota: int | None) -> UrlAccount:
-    """`why` as the native node tells it."""
+class Line(Protocol):
+    """A line of the fetch log."""
+
+    time: str
+    outcome: str
+    status: int | None
+    bytes: int
+    ms: float | None
+    ip: str | None
+    from_url: str | None
+
+
+def url_account(
+    account: dict[str, Any], *, node: str | None, quota: int | None, visits: Sequence[Line] = ()
+) -> UrlAccount:
+    """`why` as the native node tells it, and the last lines of the log about the URL."""
     account = dict(account)
     state = account.pop("host_state", None)
     row = None
@@ -113,4 +129,16 @@ def url_account(account: dict[str, Any], *, node: str | None, quota: int | None)
         alias=None if alias is None else AliasView(of=alias["of"]),
         node=node if "url" in account else None,
         host_state=row,
+        visits=[
+            VisitLine(
+                time=line.time,
+                outcome=line.outcome,
+                status=line.status,
+                bytes=line.bytes,
+                ms=line.ms or 0.0,
+                ip=line.ip,
+                found_on=line.from_url,
+            )
+            for line in visits
+        ],
     )

@@ -58,9 +58,12 @@ from gossamer.control.shapes import (
 from gossamer.control.shapes.hosts import HostStanding
 from gossamer.errors import DiskFullError, GossamerError, SettingsError
 from gossamer.model.progress import Activity, Progress
+from gossamer.node.recent import recent_visits
 from gossamer.node.standalone import Standalone
 
 NODE = "standalone"
+VISITS = 10
+"""Last visits that `why` tells."""
 T = TypeVar("T")
 _STATES = {
     Activity.RUNNING: NodeState.RUNNING,
@@ -270,7 +273,10 @@ class StandaloneService:
     async def why(self, url: str) -> UrlAccount:
         account = msgspec.json.decode(await self._ask(lambda node: node.why(url)))
         quota = self._crawl.settings.limits.pages_per_host
-        return url_account(account, node=NODE, quota=quota)
+        lines = []
+        if "url" in account:
+            lines = await asyncio.to_thread(recent_visits, self._out, account["url"], VISITS)
+        return url_account(account, node=NODE, quota=quota, visits=lines)
 
     # --- hosts
 

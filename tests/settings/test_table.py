@@ -41,6 +41,6 @@ def test_changed_reads_back_and_refuses():
     after = changed(CrawlSettings(), {"politeness.delay": "5s", "limits.depth": 3})
     assert values(after)["politeness.delay"] == "5s"
     assert values(changed(after, {"limits.depth": None}))["limits.depth"] is None
-    for wrong in ({"partitions": 8}, {"nothing": 1}, {"limits.depth": -1}, {"fetch": {}}):
+    for name, value in {"partitions": 8, "nothing": 1, "limits.depth": -1, "fetch": 0}.items():
         with pytest.raises(SettingsError):
-            changed(CrawlSettings(), dict(wrong))
+            changed(CrawlSettings(), {name: value})

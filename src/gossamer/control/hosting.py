@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -102,20 +102,12 @@ def host_row(
     )
 
 
-class Line(Protocol):
-    """A line of the fetch log."""
-
-    time: str
-    outcome: str
-    status: int | None
-    bytes: int
-    ms: float | None
-    ip: str | None
-    from_url: str | None
-
-
 def url_account(
-    account: dict[str, Any], *, node: str | None, quota: int | None, visits: Sequence[Line] = ()
+    account: dict[str, Any],
+    *,
+    node: str | None,
+    quota: int | None,
+    visits: Sequence[VisitLine] = (),
 ) -> UrlAccount:
     """`why` as the native node tells it, and the last lines of the log about the URL."""
     account = dict(account)
@@ -129,16 +121,5 @@ def url_account(
         alias=None if alias is None else AliasView(of=alias["of"]),
         node=node if "url" in account else None,
         host_state=row,
-        visits=[
-            VisitLine(
-                time=line.time,
-                outcome=line.outcome,
-                status=line.status,
-                bytes=line.bytes,
-                ms=line.ms or 0.0,
-                ip=line.ip,
-                found_on=line.from_url,
-            )
-            for line in visits
-        ],
+        visits=list(visits),
     )

@@ -54,6 +54,7 @@ from gossamer.control.shapes import (
     SubmissionFates,
     SubmissionPage,
     UrlAccount,
+    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 from gossamer.errors import DiskFullError, GossamerError, SettingsError
@@ -276,7 +277,14 @@ class StandaloneService:
         lines = []
         if "url" in account:
             lines = await asyncio.to_thread(recent_visits, self._out, account["url"], VISITS)
-        return url_account(account, node=NODE, quota=quota, visits=lines)
+        visits = [
+            VisitLine(
+                time=line.time, outcome=line.outcome, status=line.status, bytes=line.bytes,
+                ms=line.ms or 0.0, ip=line.ip, found_on=line.from_url,
+            )
+            for line in lines
+        ]  # fmt: skip
+        return url_account(account, node=NODE, quota=quota, visits=visits)
 
     # --- hosts
 

@@ -46,6 +46,9 @@ impl PyNode {
     }
 }
 
+/// Keys, where the page ends, how many match, how many there are.
+type FoundHosts = (Vec<u64>, Option<(u64, String, u64)>, u64, u64);
+
 /// All hosts, to be asked while the node works.
 #[pyclass(name = "HostList", module = "gossamer._native", frozen)]
 #[derive(Clone)]
@@ -64,7 +67,7 @@ impl PyHostList {
         py: Python<'_>,
         question: &str,
         among: Option<Vec<u64>>,
-    ) -> PyResult<(Vec<u64>, Option<(u64, String, u64)>, u64, u64)> {
+    ) -> PyResult<FoundHosts> {
         let question: HostsQuestion = serde_json::from_str(question)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let asked = question.question(among).map_err(raised)?;

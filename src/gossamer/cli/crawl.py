@@ -1,6 +1,8 @@
 """`gossamer crawl`: a crawl on this machine."""
 
 import asyncio
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,14 +10,16 @@ import msgspec
 import typer
 from rich.console import Console
 
+from gossamer.cli.assignments import assignments
+from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
-from gossamer.errors import SettingsError
+from gossamer.errors import SettingsError, UsageError
 from gossamer.model.progress import Progress
 from gossamer.node.directory import SETTINGS, prepare
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.path.seed import read_seeds
-from gossamer.settings import CrawlSettings, load
+from gossamer.settings import load
 from gossamer.settings.model import ScopeKind
 
 
@@ -46,6 +50,16 @@ def crawl(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the crawl in --out.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve dashboard and control API meanwhile.")
+    ] = False,
+    serve_port: Annotated[
+        int | None, typer.Option(help="Port of the control API; implies --serve.")
+    ] = None,
+    stay: Annotated[
+        bool,
+        typer.Option("--stay", help="With --serve: wait for further seeds when all is crawled."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
 ) -> None:
     """Crawl from the given seeds, politely, into a directory."""
@@ -58,20 +72,28 @@ def crawl(
             "politeness.delay": delay,
             "politeness.per_host": per_host,
             "fetch.allow_private": True if allow_private else None,
+            "control.port": serve_port,
         }.items()
         if value is not None
     }
-    overrides.update(_assignments(settings or []))
+    overrides.update(assignments(settings or []))
     effective = load(config or (_saved(out) if resume else None), overrides)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
     seed_list = prepare(out, effective, seed_list, resume=resume)
     interrupt = Interrupt()
-    standalone = Standalone(out, effective)
+    served = serve or serve_port is not None
+    if stay and not served:
+        raise UsageError("--stay needs --serve: nobody could bring further seeds")
+    standalone = Standalone(out, effective, served=served, stay=stay)
     with interrupt.installed():
-        progress = asyncio.run(_run(standalone, out, effective, seed_list, interrupt))
+        progress = asyncio.run(_run(standalone, out, seed_list, interrupt, served=served))
     console = Console(stderr=True)
     show_summary(
-        console, progress, out, interrupted=bool(interrupt.count), unsaved=standalone.unsaved
+        console,
+        progress,
+        out,
+        interrupted=bool(interrupt.count) or standalone.stop_wanted,
+        unsaved=standalone.unsaved,
     )
     if json:
         print(msgspec.json.encode(as_json(progress, out)).decode())
@@ -82,18 +104,46 @@ def crawl(
 
 
 async def _run(
-    standalone: Standalone,
-    out: Path,
-    settings: CrawlSettings,
-    seeds: list[str],
-    interrupt: Interrupt,
+    standalone: Standalone, out: Path, seeds: list[str], interrupt: Interrupt, *, served: bool
 ) -> Progress:
-    target = Target(settings.limits.pages, settings.limits.time)
-    async with standalone:
+    limits = standalone.settings.limits
+    target = Target(limits.pages, limits.time)
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(standalone)
         refused = await standalone.add_seeds(seeds)
         show_refused(refused, total=len(seeds))
+        shows: list[Callable[[Progress], None]] = []
+        if served:
+            shows.append(await _serve(stack, standalone, out))
         with make_view(title=str(out), target=target) as view:
-            return await standalone.run(view.show, interrupt)
+            shows.append(view.show)
+
+            def show(progress: Progress) -> None:
+                for one in shows:
+                    one(progress)
+
+            return await standalone.run(show, interrupt)
+
+
+async def _serve(
+    stack: contextlib.AsyncExitStack, standalone: Standalone, out: Path
+) -> Callable[[Progress], None]:
+    """Serves the control API as long as the stack stands; gives what takes the readings."""
+    # Only when asked for: a crawl without it need not load a web server.
+    from gossamer.control.api.server import serve  # noqa: PLC0415
+    from gossamer.control.standalone import StandaloneService  # noqa: PLC0415
+
+    directory = out / "control"
+    await asyncio.to_thread(directory.mkdir, mode=0o700, exist_ok=True)
+    service = StandaloneService(standalone, out)
+    await stack.enter_async_context(service)
+    serving = await stack.enter_async_context(
+        serve(service, standalone.settings.control, directory)
+    )
+    # Before the server waits for them, watchers are let go.
+    stack.callback(service.let_go)
+    tell_where(serving.url, directory, plain=serving.plain)
+    return service.take
 
 
 def _saved(out: Path) -> Path | None:
@@ -101,17 +151,3 @@ def _saved(out: Path) -> Path | None:
     if not file.exists() and (out / "state").exists():
         raise SettingsError(f"{file} is missing; give the crawl's settings with --config")
     return file if file.exists() else None
-
-
-def _assignments(texts: list[str]) -> dict[str, Any]:
-    """`stage.name=value` pairs; the value is read as JSON where it is JSON, else as text."""
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise SettingsError(f"--set takes stage.name=value; got {text!r}")
-        try:
-            values[name.strip()] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            values[name.strip()] = value.strip()
-    return values

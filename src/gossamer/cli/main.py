@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import gossamer
-from gossamer.cli import simweb
+from gossamer.cli import control, simweb
 from gossamer.cli.aliases import aliases
 from gossamer.cli.audit import audit
 from gossamer.cli.crawl import crawl
@@ -26,6 +26,19 @@ app.command()(audit)
 app.command()(export)
 app.command()(why)
 app.command()(aliases)
+for steering in (
+    control.status,
+    control.pause,
+    control.resume,
+    control.stop,
+    control.checkpoint,
+    control.block,
+    control.unblock,
+    control.seed,
+    control.nodes,
+):
+    app.command()(steering)
+app.command(name="set")(control.set_)
 app.add_typer(simweb.app, name="simweb")
 
 

@@ -25,15 +25,34 @@ def why(
     url: Annotated[str, typer.Argument(help="The URL.", metavar="URL")],
     *,
     out: Annotated[Path, typer.Option(help="The crawl.")] = Path("crawl-out"),
+    control: Annotated[
+        str | None, typer.Option(help="Ask the control node of a running crawl.", metavar="URL")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a crawl knows of a URL: seen, allowed, queued, visited, and when it is due."""
-    account = explain(out, url)
+    account = explain(out, url) if control is None else ask(control, out, url)
     if json:
         print(msgspec.json.encode(account).decode())
         return
     for name, text in describe(account, time.time()):
         print(f"{name + ':':<12} {plain(text, 2500)}")
+
+
+def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
+    """The account of a running crawl, from its control node."""
+    # Only when asked for: the control API's shapes are not needed otherwise.
+    from gossamer.control.client import find  # noqa: PLC0415
+
+    account: dict[str, Any] = find(control, out).get("/urls", url=url)
+    if account["refused"] is not None:
+        return {"given": account["given"], "refused": account["refused"]}
+    del account["refused"]
+    host = account["host_state"]
+    if host is not None:
+        host["robots"] = {"http": host["robots_http"], "https": host["robots_https"]}
+    account["visits"] = []
+    return account
 
 
 def explain(out: Path, url: str) -> dict[str, Any]:
@@ -45,6 +64,8 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     try:
         account: dict[str, Any] = msgspec.json.decode(_native.why(out, settings, url))
     except _native.StateInUseError as error:
+        if (out / "control" / "url").exists():
+            return ask(None, out, url)
         raise StateInUseError(
             f"the crawl in {out} is running, and its state belongs to it until it ends; stop it "
             "with Ctrl-C and ask again (--resume goes on), or look at the visits so far in "

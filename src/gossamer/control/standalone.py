@@ -107,8 +107,13 @@ class StandaloneService:
             self._ticking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._ticking
+        self.let_go()
+
+    def let_go(self) -> None:
+        """The crawl ends: tells those who watch, and ends their streams."""
         if self._progress is not None and self._progress.activity is Activity.FINISHED:
             self._newsroom.tell(EventKind.FINISHED, "nothing is left to crawl", node=NODE)
+        self._progress = None
         self._newsroom.close()
 
     def take(self, progress: Progress) -> None:

@@ -38,9 +38,10 @@ class _Server(uvicorn.Server):
 class Serving:
     """Where the API is reached."""
 
-    def __init__(self, url: str, directory: Path) -> None:
+    def __init__(self, url: str, *, plain: bool) -> None:
         self.url = url
-        self.directory = directory
+        self.plain = plain
+        """Reached from other machines, and without TLS."""
 
 
 def listen(settings: ControlSettings) -> socket.socket:
@@ -102,7 +103,8 @@ async def serve(
     host = settings.names[0] if settings.names else settings.address
     host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    serving = Serving(f"{scheme}://{host}:{port}", directory)
+    remote = not ipaddress.ip_address(settings.address).is_loopback
+    serving = Serving(f"{scheme}://{host}:{port}", plain=remote and scheme == "http")
     await asyncio.to_thread(_publish, directory, serving.url)
     try:
         yield serving

@@ -1,0 +1,99 @@
+"""A client of the control API, for the command line. The token comes from a file, never from the
+command line.
+"""
+
+import http.client
+import os
+import ssl
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gossamer.control.tokens import read_token
+from gossamer.errors import GossamerError, UsageError
+
+TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
+TIMEOUT = 60.0
+
+
+class Client:
+    """Asks one control node."""
+
+    def __init__(self, url: str, token: str) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UsageError(f"--control takes http://HOST:PORT; got {url!r}")
+        self._url = url
+        self._parts = parts
+        self._token = token
+
+    def get(self, path: str, **query: object) -> Any:
+        given = {name: value for name, value in query.items() if value is not None}
+        return self.ask("GET", f"{path}?{urllib.parse.urlencode(given)}" if given else path)
+
+    def post(self, path: str, body: object = None) -> Any:
+        return self.ask("POST", path, body)
+
+    def patch(self, path: str, body: object) -> Any:
+        return self.ask("PATCH", path, body)
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """The answer's JSON; a refusal is an error with its reason."""
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        content = None
+        if body is not None:
+            content = msgspec.json.encode(body)
+            headers["Content-Type"] = "application/json"
+        connection = self._connect()
+        try:
+            connection.request(method, f"/api/v1{path}", body=content, headers=headers)
+            answer = connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise GossamerError(f"no answer from {self._url}: {error or type(error)}") from error
+        finally:
+            connection.close()
+        try:
+            value = msgspec.json.decode(text) if text else None
+        except msgspec.DecodeError as error:
+            raise GossamerError(f"{self._url} is no control node: it answered no JSON") from error
+        if answer.status >= 400:
+            detail = value.get("detail") if isinstance(value, dict) else answer.reason
+            kind = UsageError if answer.status in {404, 422} else GossamerError
+            raise kind(f"refused ({answer.status}): {detail}")
+        return value
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=context)
+        return http.client.HTTPConnection(host, port, timeout=TIMEOUT)
+
+
+def path_of(*parts: str) -> str:
+    """A path with each part quoted."""
+    return "".join(f"/{urllib.parse.quote(part, safe='')}" for part in parts)
+
+
+def find(control: str | None, out: Path | None) -> Client:
+    """The control node at a URL, or that of the crawl in a directory."""
+    directory = (out or Path("crawl-out")) / "control"
+    if control is None:
+        try:
+            control = (directory / "url").read_text().strip()
+        except OSError as error:
+            raise UsageError(
+                f"no control node is known in {directory}: is the crawl running with --serve? "
+                "Name it with --control URL or --out DIR"
+            ) from error
+    named = os.environ.get(TOKEN_FILE)
+    file = Path(named) if named else directory / "token"
+    if not named and not file.exists():
+        raise UsageError(
+            f"no token in {file}; name the crawl's directory with --out, or a file with the token "
+            f"in {TOKEN_FILE}"
+        )
+    return Client(control, read_token(file))

@@ -88,7 +88,7 @@ class ImaginedCluster:
 
     def _at(self, now: float) -> Status:
         age = max(0.0, now - 1_780_000_000)
-        visits = age * 310 + 9000 * math.sin(age / 90) + 1500 * math.sin(age / 7)
+        visits = age * 310 + 9000 * math.sin(age / 90) + 260 * math.sin(age / 7)
         pages = visits * 0.83
         size = pages * 19_300
         return Status(

@@ -13,6 +13,7 @@ from gossamer.control.api.server import serve
 from gossamer.control.changes import Changes
 from gossamer.control.newsroom import Newsroom
 from gossamer.control.seedbook import SeedBook
+from gossamer.control.shapes import EventKind
 from gossamer.control.tokens import read_token
 from gossamer.settings.model import ControlSettings
 
@@ -33,6 +34,7 @@ class ImaginedServer:
         self.directory = directory
         self.port = free_port()
         self.cluster: ImaginedCluster
+        self.served: Served
         self._loop: asyncio.AbstractEventLoop
         self._end: asyncio.Event
         self._thread: threading.Thread | None = None
@@ -46,7 +48,19 @@ class ImaginedServer:
         assert begun.wait(20), "the server did not begin"
         if self._failed is not None:
             raise self._failed
-        return Served(f"http://127.0.0.1:{self.port}", self.directory)
+        self.served = Served(f"http://127.0.0.1:{self.port}", self.directory)
+        return self.served
+
+    def tell(self, text: str) -> None:
+        """Something happens to a node."""
+        told = threading.Event()
+
+        def tell() -> None:
+            self.cluster.newsroom.tell(EventKind.NODE_JOINED, text, node="east")
+            told.set()
+
+        self._loop.call_soon_threadsafe(tell)
+        assert told.wait(5)
 
     def stop(self) -> None:
         if self._thread is not None and self._thread.is_alive():

@@ -48,14 +48,28 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Text from the web: isolated, so that its direction marks reach no further than itself. */
+// Control characters, and those that turn the direction of text or take no room.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text with what cannot be seen in it written out, so that it cannot pass for something else. */
+export function plain(text) {
+  return String(text).replace(UNSEEN, (one) => `⟨U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
+/** Text from the web: plain, and isolated, so that its direction reaches no further than itself. */
 export function web(text, kind = "") {
-  return h("bdi", { class: `web ${kind}`.trim(), title: text.length > 60 ? text : null }, text);
+  const shown = plain(text);
+  return h("bdi", { class: `web ${kind}`.trim(), title: shown.length > 60 ? shown : null }, shown);
 }
 
 /** A URL: always left to right, may break anywhere. */
 export function webUrl(text) {
-  return h("bdi", { class: "web url", dir: "ltr" }, text);
+  return h("bdi", { class: "web url", dir: "ltr" }, plain(text));
+}
+
+/** Our own words, with `names` in backticks as code. */
+export function prose(text) {
+  return text.split("`").map((one, at) => (at % 2 ? h("code", {}, one) : one));
 }
 
 export function link(to, ...children) {

@@ -8,6 +8,11 @@ export function count(value) {
   return value === null || value === undefined ? "–" : WHOLE.format(value);
 }
 
+/** The same, in words where digits would not be read: 3.804 billion. */
+export function large(value) {
+  return value >= 1e9 ? `${(value / 1e9).toFixed(value >= 1e11 ? 1 : 3)} billion` : count(value);
+}
+
 /** `1 page`, `2 pages` */
 export function counted(value, one, many = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : many}`;
@@ -86,7 +91,7 @@ export function clock(time, seconds = true) {
 
 /** `set_aside` is written "set aside". */
 export function words(name) {
-  return String(name).replaceAll("_", " ");
+  return String(name).replaceAll("_", " ").replace(/\b(dns|tls|url|http2|ip)\b/g, (one) => one.toUpperCase());
 }
 
 export function capital(text) {

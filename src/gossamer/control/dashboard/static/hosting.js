@@ -34,6 +34,13 @@ export function nextVisit(host, now) {
   return host.due <= now ? "as soon as there is room" : relative(host.due, now);
 }
 
+/** The same in a word or two, beside the state that says why. */
+export function nextShort(host, now) {
+  if (host.blocked || host.given_up || !host.queued) return "–";
+  if (host.under_way) return "under way";
+  return host.due <= now ? "due" : relative(host.due, now);
+}
+
 export function robots(view, now) {
   if (view.kind === "rules") return `has rules, fresh for ${span(Math.max(0, view.until - now))}`;
   if (view.kind === "allow_all") return "no rules: everything is allowed";

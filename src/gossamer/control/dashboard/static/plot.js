@@ -181,27 +181,22 @@ export class Plot {
   #say() {
     const { times, series } = this.#data;
     const at = this.#at === null ? times.length - 1 : nearest(times, this.#at);
-    const legend = series.map((one) => {
-      const value = one.values[at];
-      const text = value === null || value === undefined ? "–" : this.#format(value);
-      return [one.label, text, one.colour];
-    });
+    const text = (value) => (value === null || value === undefined ? "–" : this.#format(value));
+    const single = series.length === 1;
+    const all = single ? series[0].values.filter((value) => value !== null) : [];
+    let legend = series.map((one) => [one.label, text(one.values[at]), one.colour]);
+    if (single && this.#at === null && all.length) {
+      const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
+      legend = [["average", text(mean)], ["highest", text(Math.max(...all))]];
+    }
     const key = JSON.stringify(legend);
     if (this.#legend.dataset.key !== key) {
       this.#legend.dataset.key = key;
-      const single = series.length === 1;
-      fill(
-        this.#legend,
-        legend.map(([label, text, colour]) =>
-          h("li", {}, !single && h("span", { class: `swatch c${colour}` }), `${label} `, h("b", {}, text)),
-        ),
-      );
+      fill(this.#legend, legend.map(([label, text, colour]) => h("li", {}, !single && h("span", { class: `swatch c${colour}` }), `${label} `, h("b", {}, text))));
     }
     say(this.#readout, this.#at === null ? "" : clock(times[at]));
-    const all = series.length === 1 ? series[0].values.filter((value) => value !== null) : [];
-    const range = all.length ? `; lowest ${this.#format(Math.min(...all))}, highest ${this.#format(Math.max(...all))}` : "";
     const gist = legend.map(([label, text]) => `${label} ${text}`).join(", ");
-    this.#svg.setAttribute("aria-label", `${this.title} over time. Last: ${gist || "no readings"}${range}`);
+    this.#svg.setAttribute("aria-label", `${this.title} over time. ${single ? "" : "Last: "}${gist || "no readings"}`);
   }
 }
 

@@ -69,10 +69,20 @@ export class Shell {
         readOnly,
         this.#line,
         this.#context.operates && this.#steer,
-        button("Sign out", signOut, { class: "quiet sign-out" }),
       ),
       h("nav", { "aria-label": "Pages" }, h("ul", {}, [...this.#links.values()].map((one) => h("li", {}, one)))),
-      h("div", { class: "content" }, this.#lost, this.#main),
+      h(
+        "div",
+        { class: "content" },
+        this.#lost,
+        this.#main,
+        h(
+          "footer",
+          {},
+          h("span", {}, `Signed in to ${access.role === "operate" ? "operate" : "look"} (token ${access.token_id})`),
+          button("Sign out", signOut, { class: "quiet" }),
+        ),
+      ),
       places,
     ];
   }

@@ -3,7 +3,7 @@
 import { keepAsking } from "../asking.js";
 import { button, empty, field, fill, h, link, say, select, web } from "../dom.js";
 import { count, counted, span, words } from "../format.js";
-import { STANDINGS, gapSource, nextVisit, robotsShort, standing, steer } from "../hosting.js";
+import { STANDINGS, gapSource, nextShort, robotsShort, standing, steer } from "../hosting.js";
 import { doing } from "../notices.js";
 import { Table } from "../table.js";
 
@@ -37,7 +37,7 @@ export function show(root, context) {
       { label: "Errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ([errors, row]) => [count(errors), row > 0 && h("span", { class: "sub bad-text" }, `${count(row)} in a row`)] },
       { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ([gap, source]) => [gap, h("span", { class: "sub", title: gapSource(source) }, words(source))] },
       { label: "Robots", of: robotsShort },
-      { label: "Next visit", of: (host) => nextVisit(host, live.now()) },
+      { label: "Next visit", number: true, of: (host) => nextShort(host, live.now()) },
       ...(operates ? [{ label: "Commands", wide: true, of: (host) => [host.name, host.blocked], draw: (_, host) => quick(host) }] : []),
     ],
   });

@@ -3,7 +3,7 @@
 import { keepAsking } from "../asking.js";
 import { part } from "../api.js";
 import { command } from "../commands.js";
-import { button, fill, h, web } from "../dom.js";
+import { button, fill, h, prose, web } from "../dom.js";
 import { bytes, capital, count, figure, relative, span, words } from "../format.js";
 import { confirmed, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
@@ -21,16 +21,12 @@ export function show(root, context) {
     columns: [
       { label: "Node", of: (node) => [node.id, node.address, node.pid], draw: ([id, address, pid]) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
       { label: "State", of: (node) => [node.state, node.note], draw: ([value, note]) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-      { label: "Uptime", number: true, of: (node) => span(Math.round(node.uptime)) },
-      { label: "Pages", number: true, of: (node) => count(node.pages) },
-      { label: "Rate", number: true, of: (node) => `${figure(node.pages_per_second)}/s` },
-      { label: "URLs analysed", number: true, of: (node) => count(node.urls_seen) },
-      { label: "Queue", number: true, of: (node) => count(node.urls_queued) },
+      { label: "Heartbeat", number: true, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: ([text, late, up]) => [h("span", { class: late ? "bad-text" : null }, text), h("span", { class: "sub" }, `up ${up}`)] },
+      { label: "Pages", number: true, of: (node) => [count(node.pages), figure(node.pages_per_second)], draw: ([pages, rate]) => [pages, h("span", { class: "sub" }, `${rate} per second`)] },
+      { label: "URLs analysed", number: true, of: (node) => [count(node.urls_seen), count(node.urls_queued)], draw: ([seen, queued]) => [seen, h("span", { class: "sub" }, `${queued} queued`)] },
       { label: "Memory", number: true, of: (node) => bytes(node.rss) },
       { label: "Disk", number: true, of: (node) => [bytes(node.disk), node.disk_free === null ? null : bytes(node.disk_free)], draw: ([used, free]) => [used, free && h("span", { class: "sub" }, `${free} free`)] },
-      { label: "Partitions", number: true, of: (node) => count(node.partitions) },
-      { label: "Settings", number: true, of: (node) => `v${node.settings_version}` },
-      { label: "Heartbeat", number: true, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10], draw: ([text, late]) => h("span", { class: late ? "bad-text" : null }, text) },
+      { label: "Partitions", number: true, of: (node) => [count(node.partitions), node.settings_version], draw: ([partitions, version]) => [partitions, h("span", { class: "sub" }, `settings v${version}`)] },
       ...(operates ? [{ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (_, node) => commands(node, context, () => again()) }] : []),
     ],
   });
@@ -78,7 +74,7 @@ function showAdding(place, offered, { api, operates }, again) {
   const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available || !operates });
   fill(
     place,
-    h("p", {}, one?.available ? "Starts one more crawl node on this machine; a share of the partitions moves to it. On another machine: " : capital(one?.reason ?? "this crawl cannot start nodes by itself"), one?.available && h("code", {}, "gossamer node")),
+    h("p", {}, one?.available ? "Starts one more crawl node on this machine; a share of the partitions moves to it. On another machine: " : prose(capital(one?.reason ?? "this crawl cannot start nodes by itself")), one?.available && h("code", {}, "gossamer node")),
     go,
   );
 }

@@ -2,8 +2,8 @@
 
 import { keepAsking } from "../asking.js";
 import { COMMANDS, command } from "../commands.js";
-import { button, fill, h, link, s, say, web } from "../dom.js";
-import { bytes, capital, count, counted, figure, percent, relative, short, span, words } from "../format.js";
+import { button, fill, h, link, prose, s, say, web } from "../dom.js";
+import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
 import { doing } from "../notices.js";
 import { MEANINGS, group, GROUPS, tint } from "../outcomes.js";
 import { Past } from "../past.js";
@@ -74,7 +74,7 @@ function makePlots() {
     outcomes: new Plot({ title: "Outcomes", unit: "visits per second", kind: "stack", format: perSecond, axis: short }),
     activity: new Plot({ title: "Recent activity", unit: "visits in each bar", kind: "bars", format: count, axis: short }),
     queue: new Plot({ title: "Queue", unit: "URLs", format: count, axis: short }),
-    hosts: new Plot({ title: "Hosts", unit: "hosts", format: count, axis: short }),
+    hosts: new Plot({ title: "Hosts at work", unit: "hosts", format: count, axis: short }),
   };
 }
 
@@ -140,7 +140,7 @@ class Tiles {
   element = h("section", { class: "tiles", "aria-label": "Figures" });
 
   constructor() {
-    for (const name of ["Pages", "Received", "Queue", "Hosts", "Time left", "Machine"]) {
+    for (const name of ["Pages", "Received", "Queue", "Hosts", "Time left", "Memory"]) {
       const big = h("p", { class: "big" }, "–");
       const small = h("p", { class: "small" }, "\u00a0");
       this.#parts.set(name, [big, small]);
@@ -155,9 +155,9 @@ class Tiles {
   }
 
   show(status, now) {
-    this.#set("Pages", count(status.pages), `${figure(status.pages_per_second)} per second`);
+    this.#set("Pages", large(status.pages), `${figure(status.pages_per_second)} per second`);
     this.#set("Received", bytes(status.bytes), `${bytes(status.bytes_per_second)} per second`);
-    this.#set("Queue", count(status.urls_queued), `of ${count(status.urls_seen)} URLs known`);
+    this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} URLs known`);
     const hosts = [`${count(status.hosts_active)} being visited`];
     if (status.hosts_set_aside) hosts.push(`${count(status.hosts_set_aside)} set aside`);
     if (status.hosts_blocked) hosts.push(`${count(status.hosts_blocked)} blocked`);
@@ -165,7 +165,7 @@ class Tiles {
     const [left, why] = timeLeft(status, now);
     this.#set("Time left", left, why);
     const room = status.disk_free === null ? "" : `, ${bytes(status.disk_free)} free`;
-    this.#set("Machine", `${bytes(status.rss)} memory`, `${bytes(status.disk)} on disk${room}`);
+    this.#set("Memory", bytes(status.rss), `${bytes(status.disk)} on disk${room}`);
   }
 }
 
@@ -177,7 +177,7 @@ function timeLeft(status, now) {
     const due = status.next_due !== null && status.next_due > now ? `next visit ${relative(status.next_due, now)}` : "cannot be told yet";
     return ["–", due];
   }
-  return [`≈ ${span(status.eta_seconds)}`, `until ${status.eta_from ?? "the end"}`];
+  return [`≈\u2009${span(status.eta_seconds)}`, `until ${status.eta_from ?? "the end"}`];
 }
 
 function showAlerts(place, alerts, now) {
@@ -189,9 +189,9 @@ function showAlerts(place, alerts, now) {
     alerts.map((alert) =>
       h(
         "div",
-        { class: `alert ${alert.severity}` },
+        { class: `alert alert-${alert.severity}` },
         h("p", {}, h("strong", {}, `${capital(alert.severity)}: `), web(alert.text)),
-        h("p", { class: "hint" }, capital(alert.hint), ` · since ${relative(alert.since, now)}`),
+        h("p", { class: "hint" }, ...prose(capital(alert.hint)), ` · since ${relative(alert.since, now)}`),
         alert.host && h("p", {}, link(`#/hosts/${encodeURIComponent(alert.host)}`, web(alert.host))),
       ),
     ),
@@ -258,7 +258,7 @@ function showCommands(place, offered, { api, operates, live }, again) {
           class: name === "stop" ? "danger" : null,
           disabled: !available || !operates,
         });
-        return h("li", {}, go, h("span", { class: "hint" }, available ? meaning : capital(reason ?? "not available now")));
+        return h("li", {}, go, h("span", { class: "hint" }, ...(available ? [meaning] : prose(capital(reason ?? "not available now")))));
       }),
     ),
     h("p", { class: "hint" }, live.status ? `Gossamer ${live.status.version}, ${live.status.mode === "cluster" ? counted(live.status.nodes, "node") : "standalone"}.` : ""),

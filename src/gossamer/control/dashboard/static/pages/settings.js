@@ -2,7 +2,7 @@
 
 import { part } from "../api.js";
 import { keepAsking } from "../asking.js";
-import { button, empty, fill, h, say, web } from "../dom.js";
+import { button, empty, fill, h, prose, say, web } from "../dom.js";
 import { edit } from "../editor.js";
 import { capital, count, date, value, words } from "../format.js";
 import { doing, tell } from "../notices.js";
@@ -25,9 +25,12 @@ export function show(root, context) {
       h("div", { class: "field" }, h("label", { for: "find-setting" }, "Find"), search),
       h("div", { class: "field" }, h("label", { for: "which-settings" }, "Show those"), only)),
     version,
-    list,
-    nothing,
-    h("section", { class: "card", id: "changes" }, h("h2", {}, "Changes"), changes),
+    h(
+      "div",
+      { class: "with-aside" },
+      h("div", {}, list, nothing),
+      h("aside", { class: "card", "aria-label": "Changes" }, h("h2", {}, "Changes"), changes),
+    ),
   );
 
   const sift = () => {
@@ -90,7 +93,7 @@ class Row {
     this.element = h(
       "div",
       { class: "setting", "data-name": setting.name },
-      h("div", { class: "setting-what" }, h("h3", { title: setting.name }, words(short)), h("p", {}, capital(setting.meaning)), h("p", { class: "sub" }, h("code", {}, setting.name), ` · ${range(setting)}`)),
+      h("div", { class: "setting-what" }, h("h3", { title: setting.name }, words(short)), h("p", {}, ...prose(capital(setting.meaning))), h("p", { class: "sub" }, h("code", {}, setting.name), ` · ${range(setting)}`)),
       h("div", { class: "setting-now" }, this.#value, this.#note),
       this.#edit ?? h("span", { class: "sub fixed", title: "Chosen when the crawl is created or started" }, setting.live ? "" : "fixed"),
       this.#form,
@@ -140,7 +143,8 @@ class Row {
 
 function withUnit(setting, given) {
   const text = value(given);
-  return typeof given === "number" && setting.unit ? `${text} ${setting.unit}` : text;
+  if (typeof given !== "number" || !setting.unit) return text;
+  return `${text} ${given === 1 ? setting.unit.replace(/s$/, "") : setting.unit}`;
 }
 
 function shortened(text) {

@@ -54,7 +54,7 @@ from gossamer.control.shapes.hosts import HostStanding
 from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
 
-HOSTILE = '<img src=x onerror="alert(1)">\u202e<script>alert(2)</script>'
+HOSTILE = '<img src=x onerror="alert(1)">\u202e<script>alert(2)<script>'
 NODES = ["north", "east", "south", "west"]
 PARTITIONS = 256
 HOSTS = 137

@@ -50,7 +50,7 @@ def test_each_page_loads_and_nothing_is_refused(
 
 def test_the_overview_shows_figures_plots_and_alerts(tab: Tab):
     page = tab.page
-    expect(page.locator(".tile").filter(has_text="Queue")).to_contain_text(re.compile(r"4,\d\d\d,"))
+    expect(page.locator(".tile").filter(has_text="URLs known")).to_contain_text(re.compile(r"4,\d\d\d,"))
     expect(page.locator(".alert-critical")).to_contain_text("node west was not heard of")
     plots = page.locator("svg.plot")
     expect(plots).to_have_count(6)
@@ -113,7 +113,7 @@ def test_hosts_are_sorted_searched_and_turned_over(tab: Tab, cluster: ImaginedSe
     expect(page.locator("main")).to_contain_text("18 hosts that match, of 137 known")
     page.get_by_label("Order").select_option("errors")
     page.get_by_label("State").select_option("blocked")
-    expect(page.get_by_role("row")).to_have_count(4)
+    expect(page.get_by_role("row")).to_have_count(7)
     assert any(one[:3] == ("hosts", "errors", "museum") for one in cluster.cluster.asked)
     # The address holds the question, so that it can be kept or passed on.
     assert "search=museum" in page.url

@@ -47,10 +47,11 @@ def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
     account: dict[str, Any] = find(control, out).get("/urls", url=url)
     if account["refused"] is not None:
         return {"given": account["given"], "refused": account["refused"]}
+    del account["refused"]
     host = account["host_state"]
     if host is not None:
         host["robots"] = {"http": host["robots_http"], "https": host["robots_https"]}
-    account["visits"] = []
+    account["visits"] = [line | {"from": line["found_on"]} for line in account["visits"]]
     return account
 
 

@@ -378,6 +378,8 @@ class Member:
             host=self._host,
             pid=self._pid,
             disk_free=_free_bytes(self._home.directory),
+            cpu_seconds=round(time.process_time(), 3),
+            loop_seconds=round(time.thread_time(), 3),
             notes=notes,
         )
 

@@ -148,6 +148,10 @@ class Status(Message, frozen=True, kw_only=True):
     host: str = ""
     pid: int = 0
     disk_free: int | None = None
+    cpu_seconds: float = 0.0
+    """CPU of the node's process."""
+    loop_seconds: float = 0.0
+    """Of that, the event loop's: all that goes over the engine's line."""
     notes: list[str] = []
 
 

@@ -503,10 +503,10 @@ class ClusterService:
             raise RefusedError("other_version", "somebody else changed them; look again") from error
         except EngineError as error:
             raise UnreachableError("not_kept", str(error)) from error
+        await asyncio.to_thread(self._changes.keep, change)
         done = await self._confirmed(lambda known: known.settings >= change.version)
         names = [row.node for row in done if row.confirmed]
         change = change.model_copy(update={"applied_by": names})
-        await asyncio.to_thread(self._changes.keep, change)
         for value in change.values:
             words = f"{value.name}: {_short(value.old)} became {_short(value.new)}"
             row: dict[str, Any] = {"version": change.version, "name": value.name}

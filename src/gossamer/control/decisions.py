@@ -50,6 +50,7 @@ from gossamer.control.summary import Summary, total
 from gossamer.engine import Engine, LinkStream
 from gossamer.errors import (
     ConflictError,
+    EngineAwayError,
     EngineEmptyError,
     EngineError,
     GossamerError,
@@ -64,6 +65,7 @@ OWN = {"engine", "credentials", "tls_ca", "tls_cert", "tls_key"}
 
 ROUND = 0.25
 SUMMARY_EVERY = 0.5
+TRIES = 3
 ROOTS_PART = 2000
 SEEDS_TOGETHER = 1000
 WATCH_EVERY = 2.0
@@ -176,7 +178,15 @@ class Decisions:
         raise NotImplementedError
 
     async def _want(self, wanted: Wanted) -> None:
-        await self._view.crawls.put("wanted", encode(wanted))
+        for left in reversed(range(TRIES)):
+            try:
+                await self._view.crawls.put("wanted", encode(wanted))
+            except EngineAwayError:
+                # Setting it twice is harmless, and an operator should not have to.
+                if not left:
+                    raise
+            else:
+                break
         await self._view.refresh()
 
     def _note_event(self, subject: str, data: bytes) -> None:
@@ -340,7 +350,8 @@ class Decisions:
         dead = await self._find_dead(value)
         living = {known.name for known in self._roster.nodes.values() if known.alive} - dead
         new = take_out(value, dead, living) if dead else value
-        targets = living - self._leaving
+        # Who is away for a moment, as in a restart, keeps what it has.
+        targets = (living | (value.nodes() - dead)) - self._leaving
         if value.epoch == 0 and not self._enough(targets):
             return
         new = rebalance(new, targets or living)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from gossamer.control.shapes import (
     HostSort,
     RobotsView,
     UrlAccount,
+    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 
@@ -116,8 +118,14 @@ def host_row(
     )
 
 
-def url_account(account: dict[str, Any], *, node: str | None, quota: int | None) -> UrlAccount:
-    """`why` as the native node tells it."""
+def url_account(
+    account: dict[str, Any],
+    *,
+    node: str | None,
+    quota: int | None,
+    visits: Sequence[VisitLine] = (),
+) -> UrlAccount:
+    """`why` as the native node tells it, and the last lines of the log about the URL."""
     account = dict(account)
     state = account.pop("host_state", None)
     row = None
@@ -129,4 +137,5 @@ def url_account(account: dict[str, Any], *, node: str | None, quota: int | None)
         alias=None if alias is None else AliasView(of=alias["of"]),
         node=node if "url" in account else None,
         host_state=row,
+        visits=list(visits),
     )

@@ -45,5 +45,6 @@ class Progress(msgspec.Struct, frozen=True):
     links_known: int = 0
     links_discarded: int = 0
     messages_damaged: int = 0
+    exchange_seconds: float = 0.0
     idle: bool = False
     hosts_blocked: int = 0

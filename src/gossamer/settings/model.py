@@ -248,6 +248,9 @@ class ControlSettings(Stage):
     names: list[HostName] = fixed(
         [], "further names under which it is reached; requests by other names are refused"
     )
+    tokens: str | None = fixed(
+        None, "directory of the token files, for control nodes that share them; absent: its own"
+    )
     certificate: str | None = fixed(None, "file with the TLS certificate chain; absent: no TLS")
     key: str | None = fixed(None, "file with the certificate's key")
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::gather::Found;
 use super::settings::Cluster;
@@ -45,6 +45,8 @@ pub(super) struct Exchange {
     pub discarded: u64,
     /// Messages that could not be read.
     pub damaged: u64,
+    /// Time that packing, unpacking and sorting out what is foreign took.
+    pub spent: Duration,
 }
 
 impl Exchange {
@@ -84,6 +86,7 @@ impl Exchange {
             received: 0,
             discarded: 0,
             damaged: 0,
+            spent: Duration::ZERO,
         })
     }
 
@@ -131,6 +134,7 @@ impl Node {
         if exchange.mode == Mode::Local {
             return found;
         }
+        let begun = Instant::now();
         let mut page: Option<Arc<str>> = None;
         let mut own = Vec::with_capacity(found.len());
         for found in found {
@@ -150,6 +154,7 @@ impl Node {
                 self.open.foreign = true;
             }
         }
+        exchange.spent += begun.elapsed();
         own
     }
 
@@ -158,6 +163,7 @@ impl Node {
         let Some(exchange) = &mut self.exchange else {
             return Ok(());
         };
+        let begun = Instant::now();
         let carrier = Arc::clone(&exchange.carrier);
         let mut again = Vec::new();
         for (token, delivered) in carrier.take_answers() {
@@ -169,6 +175,7 @@ impl Node {
             .prune(now, &*self.state, &mut self.open.writes)?;
         again.extend(exchange.outbox.pack(now, &*self.state)?);
         carrier.give_outgoing(again, exchange.outbox.view());
+        exchange.spent += begun.elapsed();
         if carrier.fence.passed() && self.engine.in_flight() > 0 {
             self.engine.recall();
         }
@@ -195,7 +202,9 @@ impl Node {
         if before.is_some_and(|(stream, sequence)| *stream == place.0 && *sequence >= place.1) {
             return Ok(());
         }
+        let begun = Instant::now();
         let links = decode(&message.payload, self.rules.grouping);
+        exchange.spent += begun.elapsed();
         exchange.received += 1;
         exchange.positions.insert(partition, place);
         self.open.positions.push((partition, place));

@@ -169,9 +169,12 @@ impl Node {
     }
 
     fn host_url(&self, name: &str) -> Option<Url> {
-        let url = canonical(&format!("http://{name}/"), None, &self.rules).ok()?;
-        // Nothing but a host: no path, no user, no other spelling of something else.
-        (url.path_and_query() == "/").then_some(url)
+        // Nothing but a host: no path, no user, nothing that a parser takes away.
+        let odd = |c: char| c.is_whitespace() || c.is_control() || "/\\?#@%".contains(c);
+        if name.is_empty() || name.contains(odd) {
+            return None;
+        }
+        canonical(&format!("http://{name}/"), None, &self.rules).ok()
     }
 
     fn host_row(&self, view: &HostView) -> Value {

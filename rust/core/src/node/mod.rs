@@ -292,7 +292,10 @@ impl Node {
         if has_room && let Some(due) = self.open.due(self.settings.store.batch_wait) {
             wait = wait.min(until(due));
         }
-        if let Next::NothingDue { until: due } = self.next {
+        // What is due and may not begin is nothing to wake up for.
+        if self.may_begin()
+            && let Next::NothingDue { until: due } = self.next
+        {
             wait = wait.min(until(due));
         }
         wait
@@ -317,15 +320,19 @@ impl Node {
         Ok(())
     }
 
+    /// Whether visits may begin at all.
+    fn may_begin(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        let held = exchange
+            .is_some_and(|exchange| exchange.carrier.fence.passed() || exchange.is_behind());
+        // With the committer behind, new visits would only fill memory.
+        let full = self.seen_waits || !self.committer.has_room();
+        !(self.paused || self.stopping || held || full)
+    }
+
     /// Hands out visits that are due, as many as the engine has room for.
     fn hand_out(&mut self) -> Result<(), NodeError> {
-        // With the committer behind, new visits would only fill memory.
-        if self.paused || self.stopping || self.seen_waits || !self.committer.has_room() {
-            return Ok(());
-        }
-        if let Some(exchange) = &self.exchange
-            && (exchange.carrier.fence.passed() || exchange.is_behind())
-        {
+        if !self.may_begin() {
             return Ok(());
         }
         let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
@@ -407,8 +414,9 @@ impl Node {
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
-            let now = self.clock.now();
+            let (now, begun) = (self.clock.now(), Instant::now());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
+            exchange.spent += begun.elapsed();
         }
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());

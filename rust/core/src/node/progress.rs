@@ -56,6 +56,8 @@ pub struct Progress {
     pub links_discarded: u64,
     /// Messages that could not be read.
     pub messages_damaged: u64,
+    /// Seconds that packing and unpacking what crosses nodes took.
+    pub exchange_seconds: f64,
     /// Nothing is under way, nothing is open, and nothing waits here.
     pub idle: bool,
 }
@@ -214,6 +216,7 @@ impl Node {
             links_known: view.hits,
             links_discarded: exchange.map_or(0, |exchange| exchange.discarded),
             messages_damaged: exchange.map_or(0, |exchange| exchange.damaged),
+            exchange_seconds: exchange.map_or(0.0, |exchange| exchange.spent.as_secs_f64()),
             idle: idle
                 && inbox_empty
                 && view.waiting == 0

@@ -97,6 +97,13 @@ impl Buffered {
         }
     }
 
+    /// Whether a space's buffer is to be handed over: it is full, or it holds on to old journals.
+    /// The engine sees to these itself, but only while its merging keeps up.
+    fn is_due(&self, space: usize, settings: &DiskSettings) -> bool {
+        self.own[space] >= settings.buffer_bytes / 4
+            || self.all[space] >= settings.journal_bytes / 2
+    }
+
     fn handed_over(&mut self, space: usize) {
         (self.own[space], self.all[space]) = (0, 0);
     }
@@ -288,11 +295,9 @@ impl Live {
         settings: &DiskSettings,
         buffered: &Mutex<Buffered>,
     ) -> Result<(), Failed> {
-        let share = settings.buffer_bytes / 4;
-        let old = settings.journal_bytes / 2;
         let mut sums = buffered.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, space) in self.spaces.iter().enumerate() {
-            if sums.own[number] >= share || sums.all[number] >= old {
+            if sums.is_due(number, settings) {
                 sums.handed_over(number);
                 space.rotate_memtable()?;
             }
@@ -461,4 +466,32 @@ fn sizes(writes: &Writes) -> [u64; Space::ALL.len()] {
         sizes[*space as usize] += (bytes + OVERHEAD) as u64;
     }
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_hardly_written_to_does_not_hold_on_to_journals() {
+        let settings = DiskSettings::default();
+        let mut buffered = Buffered::default();
+        let (meta, queue) = (Space::Meta as usize, Space::Queue as usize);
+        let mut sizes = [0; Space::ALL.len()];
+        (sizes[meta], sizes[queue]) = (20, 1 << 20);
+        let mut handed_over = [0; Space::ALL.len()];
+        for _ in 0..1024 {
+            buffered.wrote(&sizes);
+            for (space, times) in handed_over.iter_mut().enumerate() {
+                if buffered.is_due(space, &settings) {
+                    buffered.handed_over(space);
+                    *times += 1;
+                }
+            }
+        }
+        // 1 GiB of journals: one buffer of 16 MiB after the other, and the small one with each 128.
+        assert_eq!((handed_over[queue], handed_over[meta]), (64, 8));
+        // What a space may have had before opening is handed over once.
+        assert_eq!(handed_over[Space::Robots as usize], 1);
+    }
 }

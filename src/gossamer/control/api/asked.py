@@ -46,3 +46,12 @@ REFUSALS: dict[int | str, dict[str, object]] = {
     429: {"model": Problem, "description": "too many wrong tokens; wait"},
     503: {"model": Problem, "description": "nobody answers for that now"},
 }
+
+TEXT_REFUSALS: dict[int | str, dict[str, object]] = {
+    status: {
+        "description": refusal["description"],
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status, refusal in REFUSALS.items()
+}
+"""The same for routes that answer text: their refusals are JSON too."""

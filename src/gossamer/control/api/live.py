@@ -10,11 +10,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 
-from gossamer.control.api.asked import REFUSALS, ServiceDep
+from gossamer.control.api.asked import TEXT_REFUSALS, ServiceDep
 from gossamer.control.service import RefusedError, Service
 from gossamer.control.shapes import Event, Status
 
-router = APIRouter(prefix="/api/v1", responses=REFUSALS)
+router = APIRouter(prefix="/api/v1", responses=TEXT_REFUSALS)
 
 STREAMS: Final = 200
 """Streams open at a time; each costs a connection and a line a second."""

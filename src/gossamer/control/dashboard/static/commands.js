@@ -1,0 +1,33 @@
+// Commands to the whole crawl: what each does, and whether it must be confirmed.
+
+import { h } from "./dom.js";
+import { counted, span } from "./format.js";
+import { complain, confirmed, tell } from "./notices.js";
+
+export const COMMANDS = {
+  pause: { label: "Pause", meaning: "No new visit on any node within a second." },
+  resume: { label: "Resume", meaning: "Visits go on." },
+  checkpoint: { label: "Checkpoint now", meaning: "Everything done so far is made durable." },
+  rerank: { label: "Re-rank now", meaning: "The queue is ordered anew." },
+  add_node: { label: "Add a node", meaning: "Starts one more crawl node." },
+  stop: { label: "Stop…", meaning: "Everything is saved, then the crawl ends." },
+};
+
+/** Gives a command and tells what came of it; `true` if it was given. */
+export async function command(api, name) {
+  if (name === "stop") {
+    const text = "Visits under way are finished and everything is saved. This page loses its control node; the crawl can be taken up again with --resume.";
+    if (!(await confirmed("Stop the crawl?", h("p", {}, text), "Stop the crawl"))) return false;
+  }
+  const result = await api.post("/commands", { command: name });
+  const { label } = COMMANDS[name];
+  const missing = result.nodes.filter((node) => !node.confirmed);
+  if (missing.length) {
+    const names = missing.map((node) => (node.note ? `${node.node} (${node.note})` : node.node)).join(", ");
+    complain(new Error(`${label.replace("…", "")}: not confirmed by ${names}.`));
+  } else {
+    const slowest = Math.max(0, ...result.nodes.map((node) => node.seconds ?? 0));
+    tell(`${label.replace("…", "")}: confirmed by ${counted(result.nodes.length, "node")} in ${span(slowest)}.`);
+  }
+  return true;
+}

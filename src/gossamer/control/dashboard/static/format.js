@@ -1,0 +1,118 @@
+// Numbers, sizes, times and words as people read them.
+
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const SIZES = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+
+/** 1,234,567 */
+export function count(value) {
+  return value === null || value === undefined ? "–" : WHOLE.format(value);
+}
+
+/** The same, in words where digits would not be read: 3.804 billion. */
+export function large(value) {
+  return value >= 1e9 ? `${(value / 1e9).toFixed(value >= 1e11 ? 1 : 3)} billion` : count(value);
+}
+
+/** `1 page`, `2 pages` */
+export function counted(value, one, many = `${one}s`) {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** Three digits that matter: 0.42, 12.3, 1,234. */
+export function figure(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  const places = size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return new Intl.NumberFormat("en", { maximumFractionDigits: places }).format(value);
+}
+
+/** 950, 12.3 k, 4.56 M: for axes. */
+export function short(value) {
+  const steps = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  for (const [size, letter] of steps) {
+    if (Math.abs(value) >= size) return `${figure(value / size)} ${letter}`;
+  }
+  return figure(value);
+}
+
+/** 12.3 MB */
+export function bytes(value) {
+  if (value === null || value === undefined) return "–";
+  let step = 0;
+  let left = value;
+  while (Math.abs(left) >= 999.5 && step < SIZES.length - 1) {
+    left /= 1000;
+    step += 1;
+  }
+  return `${step === 0 ? count(left) : figure(left)} ${SIZES[step]}`;
+}
+
+/** 250 ms, 12 s, 3 min 20 s, 4 h 5 min, 3 d 2 h */
+export function span(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  const left = Math.abs(seconds);
+  if (left === 0) return "0 s";
+  if (left < 0.9995) return `${figure(left * 1000)} ms`;
+  if (left < 10) return `${Number(left.toFixed(1))} s`;
+  const whole = Math.round(left);
+  if (whole < 60) return `${whole} s`;
+  for (const [size, name, under, low] of [[86400, "d", 3600, "h"], [3600, "h", 60, "min"], [60, "min", 1, "s"]]) {
+    if (whole < size) continue;
+    const rest = Math.floor((whole % size) / under);
+    return `${Math.floor(whole / size)} ${name}${rest ? ` ${rest} ${low}` : ""}`;
+  }
+  return `${whole} s`;
+}
+
+/** 12 s ago, in 3 min, now. Days are as far as it goes; then the date says more. */
+export function relative(time, now) {
+  const away = now - time;
+  if (Math.abs(away) < 1) return "now";
+  if (Math.abs(away) > 400 * 86400) return date(time);
+  return away > 0 ? `${span(Math.round(away))} ago` : `in ${span(Math.ceil(-away))}`;
+}
+
+/** 2026-11-15 22:41:07, local time. */
+export function date(time) {
+  const moment = new Date(time * 1000);
+  if (Number.isNaN(moment.getTime())) return "never";
+  const two = (number) => String(number).padStart(2, "0");
+  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  return `${day} ${clock(time)}`;
+}
+
+/** 22:41:07 */
+export function clock(time, seconds = true) {
+  const moment = new Date(time * 1000);
+  const two = (number) => String(number).padStart(2, "0");
+  const text = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  return seconds ? `${text}:${two(moment.getSeconds())}` : text;
+}
+
+/** `set_aside` is written "set aside". */
+export function words(name) {
+  return String(name).replaceAll("_", " ").replace(/\b(dns|tls|url|http2|ip)\b/g, (one) => one.toUpperCase());
+}
+
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function percent(part, whole) {
+  if (!whole) return "–";
+  const share = (100 * part) / whole;
+  return share > 0 && share < 0.1 ? "< 0.1 %" : `${figure(Number(share.toPrecision(3)))} %`;
+}
+
+/** A setting's value as one line. */
+export function value(given) {
+  if (given === null || given === undefined) return "absent";
+  if (typeof given === "boolean") return given ? "yes" : "no";
+  if (Array.isArray(given)) return given.length ? given.join(", ") : "none";
+  if (typeof given === "object") {
+    const pairs = Object.entries(given).map(([name, one]) => `${name} = ${value(one)}`);
+    return pairs.length ? pairs.join(", ") : "none";
+  }
+  if (typeof given === "number") return new Intl.NumberFormat("en", { maximumFractionDigits: 6 }).format(given);
+  return given === "" ? "empty" : String(given);
+}

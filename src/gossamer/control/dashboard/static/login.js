@@ -1,0 +1,50 @@
+// The login: a token is pasted. It is sent in a header, never in an address.
+
+import { h } from "./dom.js";
+import { mark } from "./mark.js";
+
+export function signIn(begin, said, token) {
+  const input = h("input", {
+    id: "token",
+    type: "password",
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    required: true,
+    "aria-describedby": "token-hint token-said",
+    value: token,
+  });
+  const problem = h("p", { class: "problem", role: "alert", id: "token-said" }, said ?? "");
+  const go = h("button", { class: "main" }, "Sign in");
+  const form = h(
+    "form",
+    { class: "card login" },
+    h("div", { class: "login-brand" }, mark(40), h("h1", {}, "Gossamer")),
+    h("p", {}, "See everything, change anything, from one place."),
+    h("label", { for: "token" }, "Token"),
+    input,
+    h(
+      "p",
+      { class: "hint", id: "token-hint" },
+      "It is in the file ",
+      h("code", {}, "control/token"),
+      " of the crawl's directory; ",
+      h("code", {}, "control/token-read"),
+      " may look and change nothing. It stays in this tab and is gone when the tab is closed.",
+    ),
+    problem,
+    go,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const given = input.value.trim();
+    if (!given) return;
+    if (!/^[\x21-\x7e]+$/.test(given)) {
+      problem.textContent = "That is no token: it has letters, digits, - and _ only.";
+      return;
+    }
+    go.setAttribute("aria-busy", "true");
+    await begin(given);
+  });
+  return h("main", { class: "login-page" }, form);
+}

@@ -1,0 +1,91 @@
+// Events as they happen, and the audit log: who changed what.
+
+import { keepAsking } from "../asking.js";
+import { empty, fill, h, link, select, web } from "../dom.js";
+import { capital, date, relative, value, words } from "../format.js";
+
+const GROUPS = [
+  ["", "All", () => true],
+  ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint"].includes(kind)],
+  ["nodes", "Nodes and hand-overs", (kind) => kind.startsWith("node") || kind === "hand_over" || kind === "control"],
+  ["changes", "Settings, hosts and seeds", (kind) => ["setting", "host", "seeds"].includes(kind)],
+  ["alerts", "Alerts", (kind) => kind.startsWith("alert")],
+];
+const TONES = { alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
+
+export function show(root, context) {
+  const { live, api, signal } = context;
+  const list = h("ol", { class: "events", reversed: true });
+  const nothing = h("div", {});
+  const audit = h("div", {});
+  const choose = select(GROUPS.map(([key, label]) => [key, label]), "", () => draw());
+  root.append(
+    h("h1", {}, "Events"),
+    h("div", { class: "filters" }, h("label", { class: "inline" }, "Show ", choose)),
+    nothing,
+    list,
+    h("section", { class: "card" }, h("h2", {}, "Audit log"), h("p", { class: "hint" }, "Every change that somebody made, or tried to make, last first."), audit),
+  );
+  const draw = () => {
+    const wanted = GROUPS.find(([key]) => key === choose.value)[2];
+    const shown = live.events.filter((event) => wanted(event.kind)).reverse();
+    fill(list, shown.map((event) => line(event, live.now())));
+    fill(nothing, shown.length ? null : empty("Nothing happened yet", "Joins, failures, hand-overs, commands and changes are told here as they happen."));
+  };
+  draw();
+  live.addEventListener("events", draw, { signal });
+  live.addEventListener("event", ({ detail }) => {
+    draw();
+    if (detail.who !== null) again();
+  }, { signal });
+  const again = keepAsking(context, audit, 0, () => api.get("/audit", { limit: 50 }, signal), (lines) => fill(audit, auditTable(lines)));
+}
+
+function line(event, now) {
+  const target = event.data?.submission ? link(`#/seeds/${event.data.submission}`, "see what became of them") : null;
+  return h(
+    "li",
+    {},
+    h("time", { datetime: new Date(event.time * 1000).toISOString(), title: relative(event.time, now) }, date(event.time)),
+    h("span", { class: `pill ${TONES[event.kind] ?? "calm"}` }, words(event.kind)),
+    h(
+      "span",
+      { class: "event-text" },
+      web(event.text),
+      event.host !== null && [" ", link(`#/hosts/${encodeURIComponent(event.host)}`, "host")],
+      target && [" ", target],
+      h("span", { class: "sub" }, [event.node && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
+    ),
+  );
+}
+
+function auditTable(lines) {
+  if (!lines.length) return empty("No changes yet", "Commands, settings, seeds and host changes leave a line here.");
+  const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, ...children);
+  return h(
+    "div",
+    { class: "table-place" },
+    h(
+      "table",
+      { class: "cards", role: "table" },
+      h("caption", { class: "unseen" }, "Audit log"),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["When", "Who", "What", "Old", "New", "Done"].map((one) => h("th", { scope: "col", role: "columnheader" }, one)))),
+      h(
+        "tbody",
+        { role: "rowgroup" },
+        [...lines].reverse().map((entry) =>
+          h(
+            "tr",
+            { role: "row" },
+            h("th", { scope: "row", role: "rowheader", "data-label": "When" }, date(entry.time)),
+            cell("Who", entry.who),
+            cell("What", capital(words(entry.what)), entry.target !== null && [" ", web(entry.target)]),
+            cell("Old", entry.old === null ? "–" : web(value(entry.old), "cut")),
+            cell("New", entry.new === null ? "–" : web(value(entry.new), "cut")),
+            cell("Done", entry.done ? "yes" : h("span", { class: "bad-text" }, "no: ", web(entry.detail ?? "not confirmed"))),
+          ),
+        ),
+      ),
+    ),
+  );
+}

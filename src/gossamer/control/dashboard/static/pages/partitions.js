@@ -1,0 +1,163 @@
+// Partitions: a map of who owns what, how much each holds, and what is moving.
+
+import { keepAsking } from "../asking.js";
+import { fill, h, s, say, select, web } from "../dom.js";
+import { count, counted, percent } from "../format.js";
+import { Table } from "../table.js";
+
+const MOST_CELLS = 4096;
+const METRICS = [["queued", "URLs queued"], ["pages", "pages"], ["hosts", "hosts"]];
+
+export function show(root, context) {
+  const { api, signal } = context;
+  let metric = "queued";
+  let map = null;
+  const summary = h("p", { class: "hint" });
+  const picture = new Picture();
+  const choose = select(METRICS, metric, () => { metric = choose.value; draw(); });
+  const owners = new Table({
+    caption: "Owners of partitions",
+    className: "cards",
+    key: (owner) => owner.node ?? "",
+    columns: [
+      { label: "Owner", of: (owner) => [owner.node, owner.colour], draw: ([node, colour]) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
+      { label: "Partitions", number: true, of: (owner) => count(owner.partitions) },
+      { label: "Share", number: true, of: (owner) => owner.share },
+      { label: "Hosts", number: true, of: (owner) => count(owner.hosts) },
+      { label: "Queued", number: true, of: (owner) => count(owner.queued) },
+      { label: "Pages", number: true, of: (owner) => count(owner.pages) },
+    ],
+  });
+  const moves = h("div", {});
+  root.append(
+    h("h1", {}, "Partitions"),
+    summary,
+    h(
+      "section",
+      { class: "card" },
+      h("div", { class: "section-head" }, h("h2", {}, "Map"), h("label", { class: "inline" }, "Shade by ", choose)),
+      picture.element,
+    ),
+    h("h2", {}, "Owners"),
+    owners.element,
+    h("section", { class: "card" }, h("h2", {}, "Moves under way"), moves),
+  );
+  const draw = () => {
+    if (!map) return;
+    const names = [...new Set(map.partitions.map((one) => one.node))].filter((node) => node !== null).sort();
+    const colour = (node) => (node === null ? 9 : (names.indexOf(node) % 8) + 1);
+    const moving = map.partitions.filter((one) => one.to !== null && one.to !== one.node);
+    const orphans = map.partitions.filter((one) => one.node === null).length;
+    say(summary, `${counted(map.partitions.length, "partition")} of ${counted(names.length, "node")}, map version ${map.epoch}. ${moving.length ? `${counted(moving.length, "partition moves", "partitions move")} now.` : "Nothing moves."}${orphans ? ` ${counted(orphans, "partition has", "partitions have")} no owner.` : ""}`);
+    picture.show(map.partitions, metric, colour);
+    owners.show(sums(map.partitions, colour));
+    showMoves(moves, moving);
+  };
+  keepAsking(context, picture.element, 5, () => api.get("/partitions", {}, signal), (answer) => { map = answer; draw(); });
+}
+
+function sums(partitions, colour) {
+  const owners = new Map();
+  for (const one of partitions) {
+    const owner = owners.get(one.node) ?? { node: one.node, colour: colour(one.node), partitions: 0, hosts: 0, queued: 0, pages: 0 };
+    owner.partitions += 1;
+    for (const name of ["hosts", "queued", "pages"]) owner[name] += one[name];
+    owners.set(one.node, owner);
+  }
+  const rows = [...owners.values()].sort((a, b) => String(a.node).localeCompare(String(b.node)));
+  return rows.map((owner) => ({ ...owner, share: percent(owner.partitions, partitions.length) }));
+}
+
+function showMoves(place, moving) {
+  const shown = moving.slice(0, 100);
+  fill(
+    place,
+    shown.length
+      ? h("ul", { class: "plain moves" }, shown.map((one) => h("li", {}, `${one.partition}: `, one.node === null ? "nobody" : web(one.node), " → ", web(one.to), h("span", { class: "hint" }, ` ${counted(one.queued, "URL")} queued`))))
+      : h("p", { class: "hint" }, "Every partition stays where it is. They move when a node joins, leaves or is lost."),
+    moving.length > shown.length && h("p", { class: "hint" }, `and ${count(moving.length - shown.length)} more`),
+  );
+}
+
+/** The map: a cell for a partition, or for a run of them where there are very many. */
+class Picture {
+  #svg = s("svg", { class: "map", tabindex: "0", role: "img" });
+  #readout = h("p", { class: "readout", role: "status" }, "Point at a cell, or use the arrow keys.");
+  element = h("div", {}, this.#svg, this.#readout);
+  #cells = [];
+  #chosen = null;
+  #across = 1;
+
+  constructor() {
+    this.#svg.addEventListener("pointermove", (event) => this.#choose(Number(event.target.dataset?.cell ?? NaN)));
+    this.#svg.addEventListener("click", (event) => this.#choose(Number(event.target.dataset?.cell ?? NaN)));
+    this.#svg.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.#across, ArrowUp: -this.#across, Home: -Infinity, End: Infinity }[event.key];
+      if (step === undefined || !this.#cells.length) return;
+      event.preventDefault();
+      const from = this.#chosen ?? (step > 0 ? -1 : 1);
+      const next = Math.max(0, Math.min(this.#cells.length - 1, from + step));
+      this.#choose(next);
+    });
+  }
+
+  show(partitions, metric, colour) {
+    const run = Math.ceil(partitions.length / MOST_CELLS);
+    this.#cells = [];
+    for (let at = 0; at < partitions.length; at += run) this.#cells.push(merge(partitions.slice(at, at + run)));
+    const most = Math.max(1, ...this.#cells.map((cell) => cell[metric]));
+    // Wide on wide screens; never so many across that a cell cannot be touched.
+    const room = this.element.clientWidth || 640;
+    this.#across = Math.max(8, Math.min(this.#cells.length, Math.floor(room / (this.#cells.length > 1024 ? 12 : 22))));
+    const down = Math.ceil(this.#cells.length / this.#across);
+    this.#svg.setAttribute("viewBox", `-0.5 -0.5 ${this.#across * 10 + 1} ${down * 10 + 1}`);
+    this.#svg.setAttribute("aria-label", `Map of ${counted(partitions.length, "partition")}; the arrow keys go from one to the next`);
+    fill(
+      this.#svg,
+      this.#cells.map((cell, index) => {
+        const shade = 0.25 + 0.75 * Math.sqrt(cell[metric] / most);
+        const moving = cell.to !== null && cell.to !== cell.node;
+        return s("rect", {
+          class: `cell area c${colour(cell.node)}${moving ? " moving" : ""}${index === this.#chosen ? " chosen" : ""}`,
+          x: (index % this.#across) * 10 + 0.6,
+          y: Math.floor(index / this.#across) * 10 + 0.6,
+          width: 8.8,
+          height: 8.8,
+          rx: 1.6,
+          "fill-opacity": shade.toFixed(2),
+          "data-cell": index,
+        });
+      }),
+    );
+    if (this.#chosen !== null) this.#say();
+  }
+
+  #choose(index) {
+    if (!Number.isInteger(index) || index === this.#chosen) return;
+    this.#svg.children[this.#chosen]?.classList.remove("chosen");
+    this.#chosen = index;
+    this.#svg.children[index]?.classList.add("chosen");
+    this.#say();
+  }
+
+  #say() {
+    const cell = this.#cells[this.#chosen];
+    if (!cell) return;
+    const name = cell.first === cell.last ? `Partition ${cell.first}` : `Partitions ${cell.first} to ${cell.last}`;
+    const moving = cell.to !== null && cell.to !== cell.node ? `, moving to ${cell.to}` : "";
+    fill(this.#readout, h("b", {}, name), ": ", web(`${cell.node ?? "nobody"}${moving}`), ` · ${counted(cell.hosts, "host")} · ${counted(cell.queued, "URL")} queued · ${counted(cell.pages, "page")}`);
+  }
+}
+
+function merge(run) {
+  const sum = (name) => run.reduce((all, one) => all + one[name], 0);
+  return {
+    first: run[0].partition,
+    last: run.at(-1).partition,
+    node: run[0].node,
+    to: run.find((one) => one.to !== null)?.to ?? null,
+    hosts: sum("hosts"),
+    queued: sum("queued"),
+    pages: sum("pages"),
+  };
+}

@@ -1,0 +1,106 @@
+// Seeds: submit one or many to the running crawl; see what became of each.
+
+import { keepAsking } from "../asking.js";
+import { button, empty, field, fill, h, link, web, webUrl } from "../dom.js";
+import { count, counted, date } from "../format.js";
+import { complain, doing, tell } from "../notices.js";
+import { Table } from "../table.js";
+
+const MOST = 10_000;
+const MOST_BYTES = 1_500_000;
+
+export function show(root, context) {
+  const { api, signal, operates } = context;
+  const text = h("textarea", { rows: 6, spellcheck: "false", autocapitalize: "none", required: true, placeholder: "https://example.org/\nhttps://example.net/start" });
+  const file = h("input", { type: "file", accept: ".txt,text/plain" });
+  const result = h("div", { "aria-live": "polite" });
+  const go = h("button", { class: "main" }, "Submit");
+  file.addEventListener("change", async () => {
+    const chosen = file.files[0];
+    if (!chosen) return;
+    text.value = `${text.value.trim()}\n${await chosen.text()}`.trim();
+    file.value = "";
+  });
+  const form = h(
+    "form",
+    {
+      class: "card",
+      onsubmit: (event) => {
+        event.preventDefault();
+        doing(go, async () => {
+          const submission = await submit(api, text.value);
+          if (!submission) return;
+          text.value = submission.left;
+          fill(result, summary(submission));
+          again();
+        });
+      },
+    },
+    h("h2", {}, "Submit seeds"),
+    field("URLs, one on each line", text, `Up to ${count(MOST)} at a time. Lines that begin with # are left out. Each seed is taken, or refused with a reason.`),
+    field("or from a text file", file),
+    h("div", { class: "buttons" }, go),
+    result,
+  );
+  const place = h("div", {});
+  const nothing = h("div", {});
+  const table = new Table({
+    caption: "Submissions",
+    className: "cards",
+    key: (one) => one.id,
+    columns: [
+      { label: "Submission", of: (one) => one.id, draw: (id) => link(`#/seeds/${id}`, `Number ${id}`) },
+      { label: "When", of: (one) => date(one.time) },
+      { label: "Who", of: (one) => one.who },
+      { label: "Taken", number: true, of: (one) => count(one.taken) },
+      { label: "Refused", number: true, of: (one) => count(one.refused) },
+      { label: "First", wide: true, of: (one) => one.seeds[0]?.url ?? "", draw: (url) => web(url, "cut url") },
+    ],
+  });
+  place.append(table.element);
+  root.append(
+    h("h1", {}, "Seeds"),
+    operates ? form : h("p", { class: "hint" }, "This token may look; submitting seeds needs the other one."),
+    h("h2", {}, "Submissions to this crawl"),
+    place,
+    nothing,
+  );
+  let shown = 20;
+  const more = button("Show older ones", () => { shown = Math.min(500, shown + 50); again(); }, { hidden: true });
+  root.append(more);
+  const again = keepAsking(context, place, 5, () => api.get("/seeds", { limit: shown }, signal), (page) => {
+    table.element.hidden = !page.submissions.length;
+    table.show(page.submissions);
+    more.hidden = page.next === null || shown >= 500;
+    fill(nothing, page.submissions.length ? null : empty("None yet", "The seeds that the crawl was begun with are not listed here; what you submit above is."));
+  });
+}
+
+async function submit(api, text) {
+  const urls = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  if (!urls.length) {
+    complain(new Error("There is no URL in what was entered."));
+    return null;
+  }
+  let number = 0;
+  let size = 0;
+  const encoder = new TextEncoder();
+  for (const url of urls) {
+    size += encoder.encode(url).length + 4;
+    if (number >= MOST || size > MOST_BYTES) break;
+    number += 1;
+  }
+  const submission = await api.post("/seeds", { urls: urls.slice(0, number) });
+  const left = urls.slice(number);
+  tell(`${counted(submission.taken, "seed")} taken, ${count(submission.refused)} refused.`);
+  if (left.length) complain(new Error(`${count(left.length)} more did not fit into one submission; they are still in the field. Submit again.`));
+  return { ...submission, left: left.join("\n") };
+}
+
+function summary(submission) {
+  const refused = submission.seeds.filter((seed) => !seed.taken);
+  return [
+    h("p", {}, `${counted(submission.taken, "seed")} taken, ${count(submission.refused)} refused. `, link(`#/seeds/${submission.id}`, "See what becomes of them")),
+    refused.length > 0 && h("ul", { class: "plain" }, refused.slice(0, 20).map((seed) => h("li", {}, webUrl(seed.url), ": ", web(seed.reason ?? "refused")))),
+  ];
+}

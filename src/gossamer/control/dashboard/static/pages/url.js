@@ -1,0 +1,147 @@
+// URL: `why` as a page. What is known of a URL, whose turn it is, and which rule decides.
+
+import { keepAsking } from "../asking.js";
+import { empty, facts, field, fill, h, link, web, webUrl } from "../dom.js";
+import { bytes, count, counted, date, relative, words } from "../format.js";
+import { robots } from "../hosting.js";
+import { MEANINGS } from "../outcomes.js";
+import { account as hostAccount } from "./host.js";
+
+export function show(root, context) {
+  const { api, live, signal, query } = context;
+  const asked = query.get("u") ?? "";
+  const input = h("input", { type: "text", inputmode: "url", required: true, maxlength: 8192, value: asked, autocapitalize: "none", autocomplete: "off", spellcheck: "false", placeholder: "https://example.org/page" });
+  const place = h("div", {});
+  root.append(
+    h("h1", {}, "URL"),
+    h(
+      "form",
+      {
+        class: "ask",
+        onsubmit: (event) => {
+          event.preventDefault();
+          const wanted = `#/url?${new URLSearchParams({ u: input.value.trim() })}`;
+          if (wanted === location.hash) again?.();
+          else location.hash = wanted;
+        },
+      },
+      field("Why was this URL visited, or why not?", input),
+      h("button", { class: "main" }, "Ask"),
+    ),
+    place,
+  );
+  if (!asked) {
+    place.append(empty("Ask about any URL", "It is put into its canonical form, then you see whether it is known, whose turn it is, which rule of scope or robots decides, and what came of its visits."));
+    return;
+  }
+  const again = keepAsking(context, place, 5, () => api.get("/urls", { url: asked }, signal), (account) => fill(place, describe(account, live.now())));
+}
+
+function describe(account, now) {
+  if (account.refused !== null) {
+    return h("section", { class: "card" }, h("p", { class: "verdict" }, "This is no URL to visit: ", web(account.refused)), facts([["Given", webUrl(account.given)]]));
+  }
+  const parts = [
+    h(
+      "section",
+      { class: "card" },
+      h("p", { class: "verdict" }, ...verdict(account, now)),
+      facts([
+        ["Canonical form", webUrl(account.url)],
+        ["Given", account.given === account.url ? null : webUrl(account.given)],
+        ["Host", link(`#/hosts/${encodeURIComponent(account.host)}`, web(account.host))],
+        ["Registered domain", account.registered_domain && web(account.registered_domain)],
+        ["Owner", [account.node === null ? "nobody at the moment" : web(account.node), `, partition ${count(account.partition)}`]],
+        ["Seen", account.seen === null ? "cannot be told" : account.seen ? "yes" : "no: no page, sitemap or seed led to it yet"],
+        ["Scope", account.out_of_scope === null ? "in" : ["out: ", web(account.out_of_scope)]],
+        ["Alias", account.alias && ["its host is ", web(account.alias.of), " under another name, which is visited"]],
+        ["Robots", robotsVerdict(account, now)],
+        ["Queue", place(account.queued, now)],
+        ["Last visit", account.last_visit && lastVisit(account.last_visit, now)],
+        ["Stored", account.last_visit && account.last_visit.warc_file !== null ? `in WARC file ${account.last_visit.warc_file} at byte ${count(account.last_visit.warc_offset)}, ${bytes(account.last_visit.warc_length)}` : null],
+        ["Fingerprint", account.fingerprint && h("code", {}, account.fingerprint)],
+      ]),
+    ),
+    h("h2", {}, "Visits"),
+    visits(account.visits),
+  ];
+  if (account.host_state) parts.push(h("h2", {}, "Its host"), hostAccount(account.host_state, now));
+  return h("div", {}, parts);
+}
+
+/** The gist in a sentence. */
+function verdict(account, now) {
+  const { queued, last_visit: last, host_state: host } = account;
+  if (account.out_of_scope !== null && !last) return ["It is not visited: out of scope (", web(account.out_of_scope), ")."];
+  if (account.alias) return ["It is not visited: its host is ", web(account.alias.of), " under another name."];
+  if (account.robots && !account.robots.allowed) return ["It is not visited: the site's robots rules forbid it."];
+  if (queued) {
+    if (host?.blocked) return ["It waits: its host is blocked."];
+    if (queued.unknown !== null) return ["It is queued: ", web(queued.unknown), "."];
+    if (queued.not_before !== null && queued.not_before > now) return [`It is queued and waits for a time: ${relative(queued.not_before, now)}.`];
+    return [queued.ahead ? `It is queued: ${counted(queued.ahead, "URL")} of its host ${queued.ahead === 1 ? "is" : "are"} before it.` : "It is queued, and the next of its host."];
+  }
+  if (last) return [`It was visited ${relative(last.time, now)}: ${words(last.outcome ?? "no outcome")}${last.status === null ? "" : ` (${last.status})`}.`];
+  if (account.seen) return ["It is known, and not in the queue."];
+  return ["It is not known: no page, sitemap or seed led to it yet."];
+}
+
+function robotsVerdict(account, now) {
+  const { robots: found, host_state: host } = account;
+  if (found === null) {
+    const view = host?.[account.url.startsWith("https:") ? "robots_https" : "robots_http"];
+    return view ? robots(view, now) : "not asked yet";
+  }
+  const word = found.allowed ? "allowed" : "forbidden";
+  if (found.rule === null) return `${word}: no rule matches`;
+  return [`${word} by line ${found.rule.line}: `, web(`${found.rule.allow ? "Allow" : "Disallow"}: ${found.rule.pattern}`, "mono")];
+}
+
+function place(queued, now) {
+  if (queued === null) return "not queued";
+  if (queued.unknown !== null) return web(queued.unknown);
+  const later = queued.not_before === null ? "" : `, not before ${relative(queued.not_before, now)}`;
+  return `${counted(queued.ahead, "URL")} of its host before it, priority band ${queued.band}, depth ${queued.depth}, ${counted(queued.tries, "try", "tries")} so far${later}`;
+}
+
+function lastVisit(last, now) {
+  const meaning = MEANINGS[last.outcome];
+  return `${words(last.outcome ?? "unknown")}${last.status === null ? "" : ` (${last.status})`}${meaning ? `: ${meaning}` : ""}, ${relative(last.time, now)}, at depth ${last.depth}`;
+}
+
+function visits(lines) {
+  if (!lines.length) return h("p", { class: "hint" }, "None in the recent part of the fetch log.");
+  const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, ...children);
+  return h(
+    "div",
+    { class: "table-place" },
+    h(
+      "table",
+      { class: "cards", role: "table" },
+      h("caption", { class: "unseen" }, "Last visits"),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["Time", "Outcome", "Status", "Bytes", "Took", "Address", "Found on"].map((one) => h("th", { scope: "col", role: "columnheader" }, one)))),
+      h(
+        "tbody",
+        { role: "rowgroup" },
+        [...lines].reverse().map((line) =>
+          h(
+            "tr",
+            { role: "row" },
+            h("th", { scope: "row", role: "rowheader", "data-label": "Time" }, when(line.time)),
+            cell("Outcome", words(line.outcome)),
+            cell("Status", line.status === null ? "–" : String(line.status)),
+            cell("Bytes", bytes(line.bytes)),
+            cell("Took", `${Math.round(line.ms)} ms`),
+            cell("Address", line.ip === null ? "–" : web(line.ip)),
+            cell("Found on", line.found_on === null ? "a seed" : webUrl(line.found_on)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function when(text) {
+  const time = Date.parse(text) / 1000;
+  return Number.isNaN(time) ? text : date(time);
+}

@@ -1,0 +1,191 @@
+// The shell: head, navigation, alerts that stand, and the page that the address names.
+
+import { command } from "./commands.js";
+import { button, fill, h, link, say, web } from "./dom.js";
+import { capital, figure, span, words } from "./format.js";
+import { mark } from "./mark.js";
+import { clearNotices, doing, places } from "./notices.js";
+import * as events from "./pages/events.js";
+import * as host from "./pages/host.js";
+import * as hosts from "./pages/hosts.js";
+import * as nodes from "./pages/nodes.js";
+import * as overview from "./pages/overview.js";
+import * as partitions from "./pages/partitions.js";
+import * as seeds from "./pages/seeds.js";
+import * as settings from "./pages/settings.js";
+import * as submission from "./pages/submission.js";
+import * as url from "./pages/url.js";
+
+const PAGES = [
+  ["overview", "Overview", overview],
+  ["nodes", "Nodes", nodes],
+  ["partitions", "Partitions", partitions],
+  ["hosts", "Hosts", hosts, host],
+  ["url", "URL", url],
+  ["settings", "Settings", settings],
+  ["seeds", "Seeds", seeds, submission],
+  ["events", "Events", events],
+];
+const TONES = { running: "good", paused: "warn", disk_full: "bad", finished: "calm", limit_reached: "calm" };
+
+export class Shell {
+  #context;
+  #closed = new AbortController();
+  #page = null;
+  #state = h("span", { class: "pill" });
+  #crawl = h("span", { class: "crawl" });
+  #line = h("span", { class: "live-mark", role: "status" });
+  #steer = button("Pause", () => this.#pauseOrResume(), { class: "steer", disabled: true });
+  #lost = h("div", { class: "lost", hidden: true });
+  #main = h("main", { id: "main", tabindex: "-1" });
+  #links = new Map();
+  #timer = 0;
+
+  constructor({ api, live, access, signOut }) {
+    this.#context = { api, live, access, operates: access.role === "operate" };
+    for (const [name, label] of PAGES) this.#links.set(name, link(`#/${name}`, label));
+    const skip = h(
+      "a",
+      {
+        class: "skip",
+        href: "#main",
+        onclick: (event) => {
+          // The fragment is the page's address here, so the jump is made by hand.
+          event.preventDefault();
+          this.#main.focus();
+        },
+      },
+      "Skip to the page",
+    );
+    const readOnly = access.role === "read" ? h("span", { class: "pill", title: "This token may look and change nothing" }, "read only") : null;
+    this.elements = [
+      skip,
+      h(
+        "header",
+        { class: "top" },
+        h("a", { class: "brand", href: "#/overview" }, mark(26), h("span", {}, "Gossamer")),
+        this.#crawl,
+        this.#state,
+        readOnly,
+        this.#line,
+        this.#context.operates && this.#steer,
+      ),
+      h("nav", { "aria-label": "Pages" }, h("ul", {}, [...this.#links.values()].map((one) => h("li", {}, one)))),
+      h(
+        "div",
+        { class: "content" },
+        this.#lost,
+        this.#main,
+        h(
+          "footer",
+          {},
+          h("span", {}, `Signed in to ${access.role === "operate" ? "operate" : "look"} (token ${access.token_id})`),
+          button("Sign out", signOut, { class: "quiet" }),
+        ),
+      ),
+      places,
+    ];
+  }
+
+  begin() {
+    const { live } = this.#context;
+    const { signal } = this.#closed;
+    live.addEventListener("status", ({ detail }) => this.#show(detail), { signal });
+    live.addEventListener("state", () => this.#showLine(), { signal });
+    window.addEventListener("hashchange", () => this.#route(), { signal });
+    this.#timer = setInterval(() => this.#showLine(), 1000);
+    this.#showLine();
+    this.#open();
+  }
+
+  close() {
+    clearInterval(this.#timer);
+    this.#closed.abort();
+    this.#page?.abort();
+  }
+
+  #route() {
+    if (location.hash.startsWith("#token=")) return;
+    clearNotices();
+    this.#open();
+    window.scrollTo(0, 0);
+    this.#main.querySelector("h1")?.focus();
+  }
+
+  #open() {
+    const { name, label, page, rest, query } = address();
+    this.#page?.abort();
+    this.#page = new AbortController();
+    for (const [one, element] of this.#links) {
+      if (one === name) element.setAttribute("aria-current", "page");
+      else element.removeAttribute("aria-current");
+    }
+    this.#label = label;
+    this.#title();
+    fill(this.#main);
+    page.show(this.#main, { ...this.#context, rest, query, signal: this.#page.signal });
+    for (const heading of this.#main.querySelectorAll("h1")) heading.setAttribute("tabindex", "-1");
+  }
+
+  #label = "";
+
+  #title() {
+    const status = this.#context.live.status;
+    document.title = [this.#label, status?.crawl, "Gossamer"].filter(Boolean).join(" · ");
+  }
+
+  #show(status) {
+    const doing = status.wanted === "stop" ? "stopping" : status.activity;
+    say(this.#state, capital(words(doing)));
+    this.#state.className = `pill ${TONES[doing] ?? "warn"}`;
+    if (this.#crawl.textContent !== status.crawl) {
+      fill(this.#crawl, web(status.crawl));
+      this.#title();
+    }
+    const paused = status.wanted === "pause";
+    say(this.#steer, paused ? "Resume" : "Pause");
+    this.#steer.disabled = status.wanted === "stop";
+    this.#steer.dataset.command = paused ? "resume" : "pause";
+    if (this.#context.live.state === "live") {
+      this.#line.title = `${figure(status.pages_per_second)} pages/s`;
+    }
+  }
+
+  #showLine() {
+    const { live } = this.#context;
+    const texts = { live: "live", connecting: "connecting…", lost: "reconnecting…" };
+    say(this.#line, texts[live.state]);
+    this.#line.dataset.state = live.state;
+    const away = (Date.now() - live.since) / 1000;
+    const lost = live.state === "lost" && away > 2;
+    this.#lost.hidden = !lost;
+    if (!lost) return;
+    const ended = live.status && ["finished", "limit_reached"].includes(live.status.activity);
+    const stopped = live.status?.wanted === "stop";
+    say(
+      this.#lost,
+      ended || stopped
+        ? "The crawl has ended and its control node with it. What is shown is the last that was heard; everything is kept in the crawl's directory."
+        : `The control node has not answered for ${span(Math.round(away))}. What is shown is old. It is tried again by itself; the crawl does not need this page.`,
+    );
+  }
+
+  #pauseOrResume() {
+    return doing(this.#steer, () => command(this.#context.api, this.#steer.dataset.command));
+  }
+}
+
+function address() {
+  const [path, search] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const [name, ...more] = path.split("/");
+  const found = PAGES.find(([one]) => one === name) ?? PAGES[0];
+  let rest = more.join("/");
+  try {
+    rest = decodeURIComponent(rest);
+  } catch {
+    // Typed by hand, perhaps: as it stands.
+  }
+  const [key, label, list, single] = found;
+  const page = rest && single ? single : list;
+  return { name: key, label, page, rest, query: new URLSearchParams(search ?? "") };
+}

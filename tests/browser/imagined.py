@@ -1,0 +1,392 @@
+"""An imagined cluster behind the real API: states that a small crawl does not come into.
+
+Four nodes, one of them silent, partitions on the move, alerts, hosts with hostile names. It keeps
+what it is told, so that a test can ask what was asked of it.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from gossamer.control.changes import Changes
+from gossamer.control.history import Readings
+from gossamer.control.newsroom import Newsroom
+from gossamer.control.seedbook import SeedBook, fates
+from gossamer.control.service import NotKnownError, RefusedError
+from gossamer.control.shapes import (
+    Alert,
+    Change,
+    ChangeSettings,
+    Command,
+    CommandInfo,
+    CommandResult,
+    Confirmation,
+    ControlNodeView,
+    Event,
+    EventKind,
+    EventPage,
+    History,
+    HostCommand,
+    HostPage,
+    HostQuery,
+    HostRow,
+    NodeCommand,
+    NodeState,
+    NodeView,
+    PartitionMap,
+    PartitionView,
+    QueuePlace,
+    RobotsRule,
+    RobotsVerdict,
+    RobotsView,
+    SeedSubmission,
+    SettingsView,
+    Severity,
+    Status,
+    SubmissionFates,
+    SubmissionPage,
+    UrlAccount,
+    VisitLine,
+)
+from gossamer.control.shapes.hosts import HostStanding
+from gossamer.model.progress import Activity
+from gossamer.settings import CrawlSettings
+
+HOSTILE = '<img src=x onerror="alert(1)">\u202e<script>alert(2)<script>'
+NODES = ["north", "east", "south", "west"]
+PARTITIONS = 256
+HOSTS = 137
+_WORDS = ["museum", "archive", "library", "journal", "garden", "weather", "atlas", "letters"]
+
+
+class ImaginedCluster:
+    """A crawl that runs on nothing but the clock."""
+
+    def __init__(self, newsroom: Newsroom, changes: Changes, seeds: SeedBook) -> None:
+        self.newsroom = newsroom
+        self.changes = changes
+        self.seeds = seeds
+        self.settings_now = CrawlSettings()
+        self.readings = Readings()
+        self.wanted = "run"
+        self.asked: list[tuple[Any, ...]] = []
+        self.blocked: set[str] = set()
+        self.node_states = dict.fromkeys(NODES, NodeState.RUNNING) | {"west": NodeState.SILENT}
+        begun = time.time()
+        for back in range(900, 0, -1):
+            self.readings.add(self._at(begun - back))
+        for kind, text in (
+            (EventKind.STARTED, "the crawl began to work"),
+            (EventKind.NODE_JOINED, "node north joined"),
+            (EventKind.HAND_OVER, "partition 17 moved from east to south"),
+            (EventKind.HOST, f"block {HOSTILE}"),
+            (EventKind.NODE_SILENT, "node west was not heard of for 12 s"),
+        ):
+            newsroom.tell(kind, text)
+
+    def _at(self, now: float) -> Status:
+        age = max(0.0, now - 1_780_000_000)
+        visits = age * 310 + 9000 * math.sin(age / 90) + 260 * math.sin(age / 7)
+        pages = visits * 0.83
+        size = pages * 19_300
+        return Status(
+            time=round(now, 3),
+            mode="cluster",
+            crawl="museums-2026",
+            version="0.1.0",
+            activity=Activity.PAUSED if self.wanted == "pause" else Activity.RUNNING,
+            wanted="pause" if self.wanted == "pause" else "run",
+            pages=int(pages),
+            bytes=int(size),
+            urls_seen=int(pages * 7),
+            urls_queued=int(4_200_000 + 90_000 * math.sin(age / 200)),
+            visits=int(visits),
+            in_flight=412,
+            hosts_known=184_221,
+            hosts_active=int(380 + 40 * math.sin(age / 30)),
+            hosts_waiting=int(900 + 100 * math.sin(age / 50)),
+            hosts_set_aside=37,
+            hosts_blocked=len(self.blocked),
+            hosts_aliases=12,
+            outcomes={
+                "fetched": int(pages),
+                "redirected": int(visits * 0.07),
+                "gone": int(visits * 0.05),
+                "robots_refused": int(visits * 0.02),
+                "timed_out": int(visits * 0.012),
+                "server_failed": int(visits * 0.008),
+                "throttled": int(visits * 0.006),
+                "duplicate": int(visits * 0.004),
+            },
+            rss=2_900_000_000,
+            disk=418_000_000_000,
+            disk_free=1_240_000_000_000,
+            seconds=age,
+            pages_per_second=round(257 + 30 * math.sin(age / 90), 2),
+            bytes_per_second=4_960_000 + 500_000 * math.sin(age / 90),
+            eta_seconds=16_300,
+            eta_from="the queue, if no new URLs come",
+            next_due=None,
+            note="",
+            nodes=4,
+            settings_version=self.changes.version,
+            alerts=2,
+            control=[
+                ControlNodeView(id="control-1", leads=True, last_heartbeat=now),
+                ControlNodeView(id="control-2", leads=False, last_heartbeat=now - 1),
+            ],
+        )
+
+    async def tick(self) -> None:
+        while True:
+            status = self._at(time.time())
+            self.readings.add(status)
+            self.newsroom.show(status)
+            await asyncio.sleep(0.5)
+
+    async def status(self) -> Status:
+        return self._at(time.time())
+
+    async def ready(self) -> str | None:
+        return None
+
+    async def alerts(self) -> list[Alert]:
+        now = time.time()
+        return [
+            Alert(
+                kind="node_silent", severity=Severity.CRITICAL,
+                text="node west was not heard of for 12 s", hint="see its machine and its log",
+                since=now - 12, node="west",
+            ),
+            Alert(
+                kind="hosts_set_aside", severity=Severity.NOTICE,
+                text="37 hosts are set aside after failures in a row",
+                hint="they are tried again later; `retry` tries one now", since=now - 900,
+            ),
+        ]  # fmt: skip
+
+    async def history(self, seconds: float) -> History:
+        return self.readings.page(seconds, time.time())
+
+    def _node(self, name: str) -> NodeView:
+        index, now = NODES.index(name), time.time()
+        state = self.node_states[name]
+        return NodeView(
+            id=name,
+            state=state,
+            address=f"10.0.0.{index + 11}",
+            pid=4100 + index,
+            version="0.1.0",
+            uptime=now - 1_780_000_000 - index * 3000,
+            last_heartbeat=now - (12 if state is NodeState.SILENT else 0.4),
+            pages=41_000_000 + index * 100_003,
+            bytes=int(7.9e11),
+            urls_seen=290_000_000 + index * 7,
+            urls_queued=1_050_000 + index * 999,
+            in_flight=103,
+            hosts_known=46_055,
+            pages_per_second=0.0 if state is NodeState.SILENT else 85.3 + index,
+            rss=725_000_000,
+            disk=104_500_000_000,
+            disk_free=310_000_000_000 * (index + 1),
+            partitions=64,
+            settings_version=self.changes.version,
+        )
+
+    async def nodes(self) -> list[NodeView]:
+        return [self._node(name) for name in self.node_states]
+
+    async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
+        self.asked.append(("node", node, command.value))
+        if node not in self.node_states:
+            raise NotKnownError("no_such_node", f"there is no node {node}")
+        after = {
+            NodeCommand.PAUSE: NodeState.PAUSED,
+            NodeCommand.RESUME: NodeState.RUNNING,
+            NodeCommand.REMOVE: NodeState.LEAVING,
+        }
+        self.node_states[node] = after[command]
+        return self._node(node)
+
+    async def partitions(self) -> PartitionMap:
+        return PartitionMap(
+            epoch=9,
+            partitions=[
+                PartitionView(
+                    partition=number,
+                    node=None if number == 200 else NODES[number * 4 // PARTITIONS],
+                    epoch=7,
+                    to="north" if 192 <= number < 204 else None,
+                    hosts=700 + number % 13,
+                    queued=(number * 7919) % 31_000,
+                    pages=640_000 + (number * 31) % 9000,
+                )
+                for number in range(PARTITIONS)
+            ],
+        )
+
+    def _host(self, index: int) -> HostRow:
+        name = f"{_WORDS[index % 8]}-{index:03}.example.org"
+        if index == 3:
+            name = HOSTILE
+        if index == 5:
+            name = "a-very-long-name-" * 12 + "example.org"
+        now = time.time()
+        robots = RobotsView(kind="rules", until=int(now) + 70_000, since=0, tries=1)
+        unknown = RobotsView(kind="unknown", until=0, since=0, tries=0)
+        sources = ["setting", "crawl_delay", "response_time", "override"]
+        standing = list(HostStanding)[index % 6]
+        if name in self.blocked:
+            standing = HostStanding.BLOCKED
+        return HostRow(
+            name=name,
+            node=NODES[index % 4],
+            partition=index,
+            standing=standing,
+            due=now + index * 3 - 20,
+            last_end=None if index == 2 else now - index * 11,
+            gap=1 + index % 9 * 0.7,
+            gap_source=sources[index % 4],
+            override=5.0 if index % 4 == 3 else None,
+            crawl_delay=2.0 if index % 4 == 1 else 0.0,
+            response_time=0.21,
+            under_way=1 if standing is HostStanding.ACTIVE else 0,
+            ip="192.0.2.7",
+            queued=(HOSTS - index) * 913,
+            waiting=index,
+            pages=88_000 - index * 17,
+            quota=100_000,
+            bytes=1_700_000_000,
+            errors=index * 3,
+            failures_in_a_row=index % 5,
+            set_asides=index % 3,
+            blocked=name in self.blocked or standing is HostStanding.BLOCKED,
+            set_aside=standing is HostStanding.SET_ASIDE,
+            given_up="dns_not_found" if standing is HostStanding.GIVEN_UP else None,
+            robots_http=robots,
+            robots_https=unknown,
+        )
+
+    async def hosts(self, query: HostQuery) -> HostPage:
+        self.asked.append(("hosts", query.sort.value, query.search, query.standing))
+        rows = [self._host(index) for index in range(HOSTS)]
+        found = [
+            row
+            for row in rows
+            if query.search.lower() in row.name.lower()
+            and query.standing in {None, row.standing}
+        ]
+        begin = int(query.cursor or 0)
+        end = begin + query.limit
+        return HostPage(
+            hosts=found[begin:end],
+            next=str(end) if end < len(found) else None,
+            matched=len(found),
+            total=len(rows),
+        )
+
+    async def host(self, name: str) -> HostRow:
+        for index in range(HOSTS):
+            row = self._host(index)
+            if row.name == name:
+                return row
+        raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+
+    async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
+        self.asked.append(("host", name, command.action.value, command.seconds))
+        if command.action.value == "block":
+            self.blocked.add(name)
+        if command.action.value == "unblock":
+            self.blocked.discard(name)
+        self.newsroom.tell(EventKind.HOST, f"{command.action.value} {name}", host=name, who=who)
+        return await self.host(name)
+
+    async def why(self, url: str) -> UrlAccount:
+        if " " in url.strip():
+            return UrlAccount(given=url, refused="a blank in the host")
+        return UrlAccount(
+            given=url,
+            url=f"http://museum.example.org/{HOSTILE}",
+            host="museum-000.example.org",
+            registered_domain="example.org",
+            partition=17,
+            fingerprint="00f1e2d3c4b5a697",
+            node="south",
+            seen=True,
+            robots=RobotsVerdict(
+                allowed=True, rule=RobotsRule(line=12, allow=True, pattern=HOSTILE),
+                crawl_delay=2.0, fresh_until=0,
+            ),
+            queued=QueuePlace(ahead=12, band=1, depth=4, tries=1, not_before=None),
+            visits=[
+                VisitLine(
+                    time="2026-11-15T20:01:02.123Z", outcome="timed_out", status=None, bytes=0,
+                    ms=30_000, ip="192.0.2.7", found_on=f"http://x.example/{HOSTILE}",
+                )
+            ],
+            host_state=self._host(0),
+        )  # fmt: skip
+
+    async def submit_seeds(self, urls: list[str], who: str) -> SeedSubmission:
+        self.asked.append(("seeds", len(urls)))
+        reasons = [None if url.startswith("http") else f"no scheme: {url}" for url in urls]
+        return self.seeds.keep(urls, reasons, who)
+
+    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
+        return self.seeds.page(before, limit)
+
+    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
+        submission = self.seeds.get(number)
+        seeds = submission.seeds[offset : offset + limit]
+        visit = {"outcome": "fetched", "status": 200, "time": time.time() - 3}
+        visits = [visit if index % 2 == 0 else None for index in range(len(seeds))]
+        return fates(submission, offset, seeds, visits)
+
+    async def settings(self) -> SettingsView:
+        return self.changes.view(self.settings_now)
+
+    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
+        return self._change(change, who, None)
+
+    async def undo_settings(self, version: int, who: str) -> Change:
+        return self._change(self.changes.undoing(version), who, version)
+
+    def _change(self, asked: ChangeSettings, who: str, undoes: int | None) -> Change:
+        after, change = self.changes.plan(self.settings_now, asked, who, undoes=undoes)
+        self.settings_now = after
+        change = change.model_copy(update={"applied_by": NODES[:3]})
+        self.changes.keep(change)
+        for value in change.values:
+            self.newsroom.tell(EventKind.SETTING, f"{value.name} changed", who=who)
+        return change
+
+    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
+        return self.changes.last(before, limit)
+
+    async def commands(self) -> list[CommandInfo]:
+        return [CommandInfo(command=command, available=True, reason=None) for command in Command]
+
+    async def command(self, command: Command, who: str) -> CommandResult:
+        self.asked.append(("command", command.value))
+        if command is Command.RERANK:
+            raise RefusedError("busy", "a ranking is under way; wait for its end")
+        if command in {Command.PAUSE, Command.RESUME}:
+            self.wanted = "pause" if command is Command.PAUSE else "run"
+        silent = command is Command.CHECKPOINT
+        return CommandResult(
+            command=command,
+            time=time.time(),
+            confirmed=not silent,
+            nodes=[
+                Confirmation(node=name, confirmed=not (silent and name == "west"), seconds=0.2)
+                for name in NODES
+            ],
+        )
+
+    async def events(self, after: int | None, limit: int) -> EventPage:
+        return self.newsroom.page(after, limit)
+
+    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
+        return self.newsroom.watch(after)

@@ -1,0 +1,112 @@
+"""The imagined cluster served by the real API, in a thread of its own."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.browser.imagined import ImaginedCluster
+
+from gossamer.control.api.server import serve
+from gossamer.control.changes import Changes
+from gossamer.control.newsroom import Newsroom
+from gossamer.control.seedbook import SeedBook
+from gossamer.control.shapes import EventKind
+from gossamer.control.tokens import read_token
+from gossamer.settings.model import ControlSettings
+
+
+class Served:
+    """Where a control node is reached, and with what."""
+
+    def __init__(self, url: str, directory: Path) -> None:
+        self.url = url
+        self.token = read_token(directory / "token")
+        self.read_token = read_token(directory / "token-read")
+
+
+class ImaginedServer:
+    """Can be ended and begun again at the same place."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = free_port()
+        self.cluster: ImaginedCluster
+        self.served: Served
+        self._loop: asyncio.AbstractEventLoop
+        self._end: asyncio.Event
+        self._thread: threading.Thread | None = None
+        self._failed: BaseException | None = None
+
+    def start(self) -> Served:
+        begun = threading.Event()
+        self._failed = None
+        self._thread = threading.Thread(target=self._run, args=(begun,), daemon=True)
+        self._thread.start()
+        assert begun.wait(20), "the server did not begin"
+        if self._failed is not None:
+            raise self._failed
+        self.served = Served(f"http://127.0.0.1:{self.port}", self.directory)
+        return self.served
+
+    def tell(self, text: str) -> None:
+        """Something happens to a node."""
+        told = threading.Event()
+
+        def tell() -> None:
+            self.cluster.newsroom.tell(EventKind.NODE_JOINED, text, node="east")
+            told.set()
+
+        self._loop.call_soon_threadsafe(tell)
+        assert told.wait(5)
+
+    def stop(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join(20)
+            assert not self._thread.is_alive()
+
+    def _run(self, begun: threading.Event) -> None:
+        try:
+            asyncio.run(self._serve(begun))
+        except BaseException as error:  # noqa: BLE001
+            self._failed = error
+            begun.set()
+
+    async def _serve(self, begun: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._end = asyncio.Event()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        parts = (
+            Newsroom(self.directory / "events.jsonl"),
+            Changes(self.directory / "settings.jsonl"),
+            SeedBook(self.directory / "seeds.jsonl"),
+        )
+        for part in parts:
+            part.open()
+        self.cluster = ImaginedCluster(*parts)
+        ticking = asyncio.create_task(self.cluster.tick())
+        try:
+            async with serve(self.cluster, ControlSettings(port=self.port), self.directory):
+                begun.set()
+                await self._end.wait()
+                self.cluster.newsroom.close()
+        finally:
+            ticking.cancel()
+
+
+@contextlib.contextmanager
+def imagined(directory: Path) -> Iterator[ImaginedServer]:
+    server = ImaginedServer(directory)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -1,0 +1,282 @@
+"""Every page, on an imagined cluster behind the real API."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import Opener
+from tests.browser.imagined import HOSTILE
+from tests.browser.serving import ImaginedServer
+from tests.browser.watching import PAGES, Tab
+
+from gossamer.control.api.app import DASHBOARD
+from gossamer.model.outcome import POLICIES
+
+SHOWN = [
+    *((page, heading) for page, heading in PAGES.items()),
+    ("hosts/museum-000.example.org", "museum-000.example.org"),
+    ("url?u=http%3A%2F%2Fmuseum.example.org%2F", "URL"),
+    ("seeds/1", "Submission 1"),
+]
+
+
+@pytest.fixture
+def tab(open_tab: Opener, cluster: ImaginedServer) -> Tab:
+    tab = open_tab()
+    served = cluster.served
+    tab.sign_in(served.url, served.token)
+    return tab
+
+
+def submit(tab: Tab, *urls: str) -> None:
+    tab.go("seeds")
+    tab.page.get_by_label("URLs, one on each line").fill("\n".join(urls))
+    tab.page.get_by_role("button", name="Submit").click()
+    expect(tab.page.get_by_role("link", name="See what becomes of them")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_each_page_loads_and_nothing_is_refused(
+    open_tab: Opener, cluster: ImaginedServer, dark: bool
+):
+    tab = open_tab(dark=dark)
+    tab.sign_in(cluster.served.url, cluster.served.token)
+    submit(tab, "http://example.org/", "no url")
+    for page, heading in SHOWN:
+        tab.go(page, heading)
+        expect(tab.page.locator("main")).not_to_contain_text("could not be shown")
+        assert tab.has_injected() == []
+
+
+def test_the_overview_shows_figures_plots_and_alerts(tab: Tab):
+    page = tab.page
+    expect(page.locator(".tile").filter(has_text="URLs known")).to_contain_text(re.compile(r"4,\d\d\d,"))
+    expect(page.locator(".alert-critical")).to_contain_text("node west was not heard of")
+    plots = page.locator("svg.plot")
+    expect(plots).to_have_count(6)
+    for at in range(6):
+        expect(plots.nth(at)).to_have_attribute("aria-label", re.compile(r"over time.*\d"))
+        assert plots.nth(at).locator(".tick").count() >= 5
+    drawn = plots.nth(0).locator("path.line").get_attribute("d")
+    assert drawn is not None
+    assert drawn.count("L") > 50
+    # Time goes on: the picture changes by itself.
+    expect(plots.nth(0).locator("path.line")).not_to_have_attribute("d", drawn)
+    page.get_by_label("1 h").check(force=True)
+    expect(plots.nth(0).locator(".tick").last).to_have_text(re.compile(r"\d\d:\d\d"))
+
+
+def test_nodes_are_paused_and_removed_after_a_question(tab: Tab, cluster: ImaginedServer):
+    tab.go("nodes")
+    page = tab.page
+    row = page.get_by_role("row").filter(has_text="east")
+    row.get_by_role("button", name="Pause").click()
+    expect(row).to_contain_text("Paused")
+    row.get_by_role("button", name="Resume").click()
+    expect(row).to_contain_text("Running")
+    row.get_by_role("button", name="Remove…").click()
+    question = page.get_by_role("dialog")
+    expect(question).to_contain_text("Remove node east?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_have_count(0)
+    assert ("node", "east", "remove") not in cluster.cluster.asked
+    row.get_by_role("button", name="Remove…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove the node").click()
+    expect(row).to_contain_text("Leaving")
+    page.get_by_role("button", name="Add a node").click()
+    expect(page.locator(".notice")).to_contain_text(["Add a node: confirmed by 4 nodes"])
+
+
+def test_partitions_are_a_map_with_moves(tab: Tab):
+    tab.go("partitions")
+    page = tab.page
+    expect(page.locator(".cell")).to_have_count(256)
+    expect(page.locator(".cell.moving")).to_have_count(12)
+    expect(page.locator("main")).to_contain_text("12 partitions move now. 1 partition has no owner.")
+    page.locator("svg.map").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator(".readout")).to_contain_text("Partition 0: north")
+    page.locator(".cell").nth(200).hover()
+    expect(page.locator(".readout")).to_contain_text("Partition 200: nobody, moving to north")
+
+
+def test_hosts_are_sorted_searched_and_turned_over(tab: Tab, cluster: ImaginedServer):
+    tab.go("hosts")
+    page = tab.page
+    expect(page.locator("main")).to_contain_text("1–50 of 137 hosts")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("main")).to_contain_text("51–100 of 137 hosts")
+    page.get_by_role("button", name="Previous").click()
+    expect(page.locator("main")).to_contain_text("1–50 of 137 hosts")
+    page.get_by_label("Search").fill("museum")
+    expect(page.locator("main")).to_contain_text("18 hosts that match, of 137 known")
+    page.get_by_label("Order").select_option("errors")
+    page.get_by_label("State").select_option("blocked")
+    expect(page.get_by_role("row")).to_have_count(7)
+    assert any(one[:3] == ("hosts", "errors", "museum") for one in cluster.cluster.asked)
+    # The address holds the question, so that it can be kept or passed on.
+    assert "search=museum" in page.url
+    page.get_by_label("Search").fill("nobody has this")
+    expect(page.locator(".empty")).to_contain_text("No host matches")
+
+
+def test_a_host_is_blocked_slowed_set_aside_and_forgotten(tab: Tab, cluster: ImaginedServer):
+    name = "museum-000.example.org"
+    tab.go(f"hosts/{name}", name)
+    page = tab.page
+    page.get_by_role("button", name="Block", exact=True).click()
+    expect(page.get_by_role("button", name="Unblock")).to_be_visible()
+    page.get_by_role("button", name="Slow down…").click()
+    question = page.get_by_role("dialog")
+    question.get_by_label("Least time between two visits").fill("7.5")
+    question.get_by_role("button", name="Slow down").click()
+    expect(question).to_have_count(0)
+    page.get_by_role("button", name="Set aside…").click()
+    page.get_by_role("dialog").get_by_label("No visit for so many minutes").fill("90")
+    page.get_by_role("dialog").get_by_role("button", name="Set aside").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Forget…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("leave the queue")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert ("host", name, "forget", None) not in cluster.cluster.asked
+    page.get_by_role("button", name="Forget…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget the host").click()
+    expect(page.locator(".notice").last).to_contain_text("Forget: museum-000.example.org was told")
+    told = [one[2:] for one in cluster.cluster.asked if one[0] == "host"]
+    assert told == [("block", None), ("slow_down", 7.5), ("set_aside", 5400.0), ("forget", None)]
+
+
+def test_settings_are_changed_refused_in_words_and_undone(tab: Tab):
+    tab.go("settings")
+    tab.expect_console("422", "409")
+    page = tab.page
+    page.get_by_label("Find").fill("politeness.delay")
+    row = page.locator('.setting[data-name="politeness.delay"]')
+    expect(row).to_contain_text("Shortest gap between visits to a host")
+    row.get_by_role("button", name="Change politeness.delay").click()
+    field = page.get_by_label("New value of politeness.delay")
+    field.fill("soon")
+    row.get_by_role("button", name="Save").click()
+    expect(row.get_by_role("alert")).to_contain_text("a duration expected")
+    field.fill("3s")
+    row.get_by_role("button", name="Save").click()
+    expect(row.locator(".setting-value")).to_have_text("3s")
+    expect(row).to_contain_text("default: 1s")
+    expect(page.locator(".notice").first).to_contain_text("applied by north, east, south")
+    changes = page.get_by_role("complementary", name="Changes")
+    expect(changes).to_contain_text("politeness.delay: 1s → 3s")
+    expect(changes).to_contain_text("by operate:")
+    changes.get_by_role("button", name="Undo version 1").click()
+    expect(row.locator(".setting-value")).to_have_text("1s")
+    expect(changes).to_contain_text("undoes version 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("scope.block", "a.example\nb.example", "a.example, b.example"),
+        ("politeness.overrides", "a.example = 5s\nb.example:81 = 1m", "a.example = 5s"),
+        ("limits.pages", "1,000,000", "1,000,000 pages"),
+        ("limits.pages", "", "absent"),
+        ("scope.kind", "domain", "domain"),
+        ("scope.forms", "on", "yes"),
+        ("fetch.max_body", "2MiB", "2MiB"),
+        ("alias.differences", "0.125", "0.125 share"),
+    ],
+)
+def test_every_kind_of_setting_can_be_written(tab: Tab, name: str, value: str, shown: str):
+    tab.go("settings")
+    page = tab.page
+    row = page.locator(f'.setting[data-name="{name}"]')
+    row.get_by_role("button", name=f"Change {name}", exact=True).click()
+    field = page.get_by_label(f"New value of {name}", exact=True)
+    kind = field.evaluate("(one) => one.type")
+    if kind == "checkbox":
+        field.check()
+    elif kind == "select-one":
+        field.select_option(value)
+    else:
+        field.fill(value)
+    row.get_by_role("button", name="Save").click()
+    expect(page.locator("form.editor")).to_have_count(0)
+    expect(row.locator(".setting-value")).to_contain_text(shown)
+
+
+def test_a_change_of_another_in_between_is_not_overwritten(open_tab: Opener, tab: Tab, cluster):
+    other = open_tab()
+    other.sign_in(cluster.served.url, cluster.served.token, "settings")
+    tab.go("settings")
+    tab.expect_console("409")
+    name = "politeness.per_host"
+    row = tab.page.locator(f'.setting[data-name="{name}"]')
+    row.get_by_role("button", name="Change").click()
+    tab.page.get_by_label(f"New value of {name}").fill("2")
+    theirs = other.page.locator(f'.setting[data-name="{name}"]')
+    theirs.get_by_role("button", name="Change").click()
+    other.page.get_by_label(f"New value of {name}").fill("3")
+    theirs.get_by_role("button", name="Save").click()
+    # What was typed is still there when the other's change arrives.
+    expect(row.locator(".setting-value")).to_contain_text("3 connections")
+    row.get_by_role("button", name="Save").click()
+    expect(row.get_by_role("alert")).to_contain_text("version 1 by now")
+
+
+def test_seeds_are_submitted_and_their_fates_shown(tab: Tab):
+    submit(tab, "# a comment", "http://example.org/a", "", "not a url", "http://example.org/b")
+    page = tab.page
+    expect(page.locator("form")).to_contain_text("2 seeds taken, 1 refused")
+    expect(page.locator("form")).to_contain_text("not a url: no scheme")
+    page.get_by_role("link", name="See what becomes of them").click()
+    rows = page.get_by_role("row")
+    expect(rows).to_have_count(4)
+    expect(rows.nth(1)).to_contain_text("fetched (200)")
+    expect(rows.nth(2)).to_contain_text("refused")
+    rows.nth(1).get_by_role("link").click()
+    expect(page.get_by_label("Why was this URL visited")).to_have_value("http://example.org/a")
+    expect(page.locator(".verdict")).to_have_text("It is queued: 12 URLs of its host are before it.")
+
+
+def test_events_come_by_themselves(tab: Tab, cluster: ImaginedServer):
+    tab.go("events")
+    page = tab.page
+    expect(page.locator(".events li")).to_have_count(5)
+    other_hosts = page.locator(".events li").first
+    cluster.tell("node east joined again")
+    expect(other_hosts).to_contain_text("node east joined again")
+    page.get_by_label("Show").select_option("nodes")
+    expect(page.locator(".events li")).to_have_count(4)
+
+
+def test_what_a_command_came_to_is_told(tab: Tab):
+    tab.expect_console("409")
+    page = tab.page
+    page.get_by_role("button", name="Checkpoint now").click()
+    expect(page.get_by_role("alert")).to_contain_text("not confirmed by west")
+    page.get_by_role("button", name="Re-rank now").click()
+    expect(page.get_by_role("alert")).to_contain_text("A ranking is under way; wait for its end.")
+
+
+def test_hostile_names_stay_text(tab: Tab, cluster: ImaginedServer):
+    submit(tab, f"http://example.org/{HOSTILE}", HOSTILE)
+    cluster.tell(HOSTILE)
+    for page, heading in [*SHOWN, ("hosts?search=onerror", "Hosts")]:
+        tab.go(page, heading)
+        if page.startswith(("url?", "seeds", "events", "hosts?")):
+            expect(tab.page.locator("main")).to_contain_text('<img src=x onerror="alert(1)">')
+        assert tab.has_injected() == []
+    # A mark that turns the direction of text is written out, not obeyed.
+    name = tab.page.get_by_role("link", name="onerror")
+    expect(name).to_contain_text("⟨U+202E⟩<script>")
+    expect(name.locator("bdi")).to_have_css("unicode-bidi", "isolate")
+    name.click()
+    expect(tab.page.locator("h1")).to_contain_text("<img src=x onerror")
+    expect(tab.page.get_by_role("button", name="Forget…")).to_be_visible()
+    assert tab.has_injected() == []
+
+
+def test_each_outcome_has_a_meaning():
+    text = (DASHBOARD / "static" / "outcomes.js").read_text()
+    table = text[text.index("MEANINGS") : text.index("};")]
+    assert set(re.findall(r"^  (\w+): ", table, re.MULTILINE)) == set(POLICIES)

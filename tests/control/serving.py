@@ -1,0 +1,188 @@
+"""Crawls that serve the control API, as real processes, asked over real sockets."""
+
+import contextlib
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gossamer.simweb import SimWeb
+
+GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
+    """Waits for a condition, not for a time; gives what it gave."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f"waited {seconds} s in vain: {what}"
+        time.sleep(0.02)
+    return found
+
+
+class Served:
+    """A crawl's directory, its process and its API."""
+
+    def __init__(self, out: Path, web: SimWeb | None) -> None:
+        self.out = out
+        self.web = web
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def control(self) -> Path:
+        return self.out / "control"
+
+    @property
+    def url(self) -> str:
+        return (self.control / "url").read_text().strip()
+
+    @property
+    def authority(self) -> str:
+        return urllib.parse.urlsplit(self.url).netloc
+
+    def token(self, name: str = "token") -> str:
+        return (self.control / name).read_text().strip()
+
+    def start(self, *options: str, resume: bool = False) -> "Served":
+        """Starts it and waits until the API answers."""
+        self.launch(*options, resume=resume)
+        until(self._answers, f"the API: {self.log('stderr').read_text()}")
+        return self
+
+    def launch(self, *options: str, resume: bool = False) -> None:
+        assert self.web is not None
+        first = ["--resume"] if resume else [self.web.url, *USUAL]
+        command = [*GOSSAMER, "crawl", *first, "--out", str(self.out), "--serve-port", "0"]
+        with self.log("stderr").open("wb") as errors, self.log("stdout").open("wb") as answer:
+            self.process = subprocess.Popen(
+                [*command, "--json", *options],
+                stdin=subprocess.DEVNULL,
+                stdout=answer,
+                stderr=errors,
+            )
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log("stderr").read_text()
+        if not (self.control / "url").exists():
+            return False
+        with contextlib.suppress(OSError):
+            return self.ask("GET", "/readyz").status == 200
+        return False
+
+    def log(self, name: str) -> Path:
+        return self.out.with_name(f"{self.out.name}.{name}")
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        token: str | None = "",
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """With the token to operate unless another (or None) is given."""
+        sent = {"Authorization": f"Bearer {token or self.token()}"} if token is not None else {}
+        content = None if body is None else json.dumps(body).encode()
+        if content is not None:
+            sent["Content-Type"] = "application/json"
+        sent |= headers or {}
+        connection = http.client.HTTPConnection(self.authority, timeout=20)
+        try:
+            skip = "Host" in sent
+            connection.putrequest(method, path, skip_host=skip, skip_accept_encoding=True)
+            for name, value in sent.items():
+                connection.putheader(name, value)
+            connection.putheader("Content-Length", str(len(content or b"")))
+            connection.endheaders(content)
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, found, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **query: object) -> Any:
+        text = f"?{urllib.parse.urlencode(query)}" if query else ""
+        answer = self.ask("GET", f"/api/v1{path}{text}")
+        assert answer.status == 200, answer
+        return answer.json
+
+    def post(self, path: str, body: object = None) -> Any:
+        answer = self.ask("POST", f"/api/v1{path}", body)
+        assert answer.status == 200, answer
+        return answer.json
+
+    def set(self, **values: object) -> Any:
+        """`fetch__types` for `fetch.types`."""
+        named = {name.replace("__", "."): value for name, value in values.items()}
+        answer = self.ask("PATCH", "/api/v1/settings", {"values": named})
+        assert answer.status == 200, answer
+        return answer.json
+
+    def command(self, *words: str, environ: dict[str, str] | None = None) -> Any:
+        """A command of ours against this crawl."""
+        done = subprocess.run(
+            [*GOSSAMER, *words, "--out", str(self.out), "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=os.environ | (environ or {}),
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def get_seed(self) -> str:
+        assert self.web is not None
+        return self.web.url
+
+    def end(self) -> int:
+        """Stops it by the API and waits; gives the exit code."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.post("/commands", {"command": "stop"})
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+
+
+USUAL = ["--scope", "any", "--allow-private", "--set", "store.batch_wait=5ms"]
+
+
+def requests(log: Path) -> list[tuple[float, str, str]]:
+    """Time in seconds, host and path of every request, from the server's own log."""
+    rows = []
+    for line in log.read_text().splitlines():
+        parts = line.split(" ")
+        if len(parts) == 5:
+            rows.append((int(parts[0]) / 1e6, parts[2], parts[3]))
+    return rows
+
+
+@contextlib.contextmanager
+def served(out: Path, web: SimWeb, *options: str) -> Iterator[Served]:
+    crawl = Served(out, web)
+    try:
+        yield crawl.start(*options)
+    finally:
+        crawl.kill()

@@ -1,0 +1,155 @@
+"""Live settings take effect on a running crawl: judged by the simulated web's own log."""
+
+import itertools
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+from tests.control.serving import Served, requests, until
+
+
+def pages(log: Path, since: float) -> list[tuple[float, str, str]]:
+    return [row for row in requests(log) if row[0] >= since and row[2] != "/robots.txt"]
+
+
+def test_a_longer_gap_holds_at_once(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 200, "the crawl is under way")
+    crawl.set(politeness__delay="3s")
+    begun = time.time()
+    until(lambda: time.time() > begun + 4.0, "some seconds")
+    times: dict[str, list[float]] = {}
+    for moment, host, _ in requests(web_log):
+        if moment > begun:
+            times.setdefault(host, []).append(moment)
+    gaps = [b - a for row in times.values() for a, b in itertools.pairwise(row)]
+    assert times
+    assert all(gap >= 2.99 for gap in gaps), min(gaps)
+    crawl.post("/settings/changes/1/undo")
+    undone = time.time()
+    # A shorter gap holds from each host's next visit on.
+    until(lambda: len(pages(web_log, undone + 3.0)) > 100, "the old rate again")
+
+
+def test_concurrency_goes_down_to_one(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 200, "the crawl is under way")
+    crawl.set(fetch__concurrency=1, fetch__total_timeout="10s")
+    until(lambda: crawl.get("/status")["in_flight"] <= 10, "visits beyond the limit end")
+    status = until(
+        lambda: (s := crawl.get("/status"))["settings_version"] == 1 and s, "the new version"
+    )
+    # One runs; as many as half more and eight wait their turn at the fetcher's door.
+    assert status["in_flight"] <= 1 + 0 + 8
+
+
+def test_blocked_hosts_and_scope_bind_what_is_queued_already(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 300, "the crawl is under way")
+    busiest = Counter(host for _, host, _ in requests(web_log)).most_common(1)[0][0]
+    assert crawl.get(f"/hosts/{busiest}")["queued"] > 10
+    crawl.set(scope__block=[busiest.partition(":")[0]])
+    # A visit that had begun may still be under way.
+    begun = time.time() + 0.5
+    until(lambda: crawl.get(f"/hosts/{busiest}")["queued"] == 0, "its URLs leave the queue")
+    until(lambda: len(pages(web_log, begun)) > 100, "others are visited")
+    assert [row for row in pages(web_log, begun) if row[1] == busiest] == []
+    assert crawl.get("/status")["outcomes"]["out_of_scope"] > 10
+
+
+def test_types_bodies_and_depth(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 100, "the crawl is under way")
+    crawl.set(fetch__types=["application/pdf"])
+    until(
+        lambda: crawl.get("/status")["outcomes"].get("unwanted_type", 0) > 20,
+        "pages are not wanted any more",
+    )
+    crawl.set(fetch__types=[], fetch__max_body="1KiB")
+    until(
+        lambda: (
+            crawl.get("/status")["outcomes"].get("truncated", 0)
+            + crawl.get("/status")["outcomes"].get("too_large", 0)
+            > 20
+        ),
+        "bodies are cut",
+    )
+    crawl.set(fetch__max_body="16MiB", limits__depth=0)
+    until(
+        lambda: crawl.get("/status")["outcomes"].get("over_quota", 0) > 20,
+        "links deeper than the seeds are refused",
+    )
+
+
+def test_an_override_slows_one_host_down(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 300, "the crawl is under way")
+    counts = Counter(host for _, host, _ in requests(web_log))
+    host = next(name for name, _ in counts.most_common() if crawl.get(f"/hosts/{name}")["queued"])
+    row = crawl.post(f"/hosts/{host}", {"action": "slow_down", "seconds": 30})
+    assert (row["gap"], row["gap_source"], row["override"]) == (30.0, "override", 30.0)
+    begun = time.time() + 0.5
+    until(lambda: len(pages(web_log, begun)) > 200, "others are visited")
+    assert len([row for row in pages(web_log, begun) if row[1] == host]) <= 1
+    row = crawl.post(f"/hosts/{host}", {"action": "speed_up"})
+    assert (row["override"], row["gap_source"]) == (None, "setting")
+
+
+def test_wrong_values_change_nothing(crawl: Served):
+    before = crawl.get("/settings")
+    wrong: list[dict[str, object]] = [
+        {"fetch.concurrency": -1},
+        {"fetch.concurrency": "many"},
+        {"politeness.delay": 5},
+        {"politeness.delay": "5 parsecs"},
+        {"politeness.delay": "9" * 400 + "s"},
+        {"scope.include": ["("]},
+        {"scope.kind": "everything"},
+        {"fetch.total_timeout": "2d"},
+        {"limits.depth": 10**9},
+        {"politeness.overrides": {"not a host/": "1s"}},
+        {"no.such": 1},
+        {"fetch": {"concurrency": 1}},
+        {"fetch.agent": "other"},
+        {"politeness.delay": "2s", "scope.exclude": ["["]},
+    ]
+    for values in wrong:
+        answer = crawl.ask("PATCH", "/api/v1/settings", {"values": values})
+        assert answer.status == 422, (values, answer)
+        assert answer.json["detail"], values
+    assert crawl.get("/settings") == before
+    stale = {"values": {"fetch.concurrency": 3}, "expected_version": 7}
+    assert crawl.ask("PATCH", "/api/v1/settings", stale).status == 409
+
+
+def test_changes_survive_a_restart_and_can_be_undone(crawl: Served):
+    assert crawl.get("/settings")["version"] == 0
+    crawl.set(fetch__concurrency=7, politeness__delay="2s")
+    crawl.set(scope__exclude=["/private/"])
+    tokens = crawl.token(), crawl.token("token-read")
+    seeds = crawl.post("/seeds", {"urls": [crawl.get_seed()]})
+    events = crawl.get("/events", after=0)["events"]
+    assert crawl.end() == 0
+    assert not (crawl.control / "url").exists()
+    kept = tomllib.loads((crawl.out / "crawl.toml").read_text())
+    assert kept["fetch"]["concurrency"] == 7
+    crawl.start(resume=True)
+    assert (crawl.token(), crawl.token("token-read")) == tokens
+    view = crawl.get("/settings")
+    values = {row["name"]: row for row in view["settings"]}
+    assert view["version"] == 2
+    assert values["fetch.concurrency"]["value"] == 7
+    assert values["fetch.concurrency"]["changed_in"] == 1
+    assert values["politeness.delay"]["value"] == "2s"
+    first, _ = reversed(crawl.get("/settings/changes"))
+    assert first["who"].startswith("operate:")
+    assert [value["old"] for value in first["values"]] == [0, "250ms"]
+    undo = crawl.post("/settings/changes/1/undo")
+    assert (undo["version"], undo["undoes"]) == (3, 1)
+    values = {row["name"]: row["value"] for row in crawl.get("/settings")["settings"]}
+    assert (values["fetch.concurrency"], values["politeness.delay"]) == (0, "250ms")
+    assert values["scope.exclude"] == ["/private/"]
+    assert crawl.get("/seeds")["submissions"][0]["id"] == seeds["id"]
+    later = crawl.get("/events", after=events[-1]["id"])["events"]
+    assert later[0]["id"] == events[-1]["id"] + 1
+    audit = crawl.get("/audit")
+    assert [line["what"] for line in audit if line["done"]] == [
+        "settings", "settings", "seeds", "command", "settings",
+    ]  # fmt: skip
+    assert audit[0]["old"] == {"fetch.concurrency": 0, "politeness.delay": "250ms"}

@@ -25,6 +25,7 @@ lint: $(NATIVE)
 	@scripts/lint
 
 test: $(NATIVE)
+	@scripts/setup test-tools
 	@scripts/test
 
 demo: $(NATIVE)

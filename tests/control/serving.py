@@ -60,6 +60,12 @@ class Served:
         return (self.control / name).read_text().strip()
 
     def start(self, *options: str, resume: bool = False) -> "Served":
+        """Starts it and waits until the API answers."""
+        self.launch(*options, resume=resume)
+        until(self._answers, f"the API: {self.log('stderr').read_text()}")
+        return self
+
+    def launch(self, *options: str, resume: bool = False) -> None:
         assert self.web is not None
         first = ["--resume"] if resume else [self.web.url, *USUAL]
         command = [*GOSSAMER, "crawl", *first, "--out", str(self.out), "--serve-port", "0"]
@@ -70,8 +76,6 @@ class Served:
                 stdout=answer,
                 stderr=errors,
             )
-        until(self._answers, f"the API: {self.log('stderr').read_text()}")
-        return self
 
     def _answers(self) -> bool:
         assert self.process is not None

@@ -18,7 +18,7 @@ def stopped(crawl: Starter) -> Crawl:
 
 
 def newer(store: Path) -> None:
-    (store / "FORMAT").write_text("gossamer-state 2\n")
+    (store / "FORMAT").write_text("gossamer-state 3\n")
 
 
 def unmarked(store: Path) -> None:

@@ -56,6 +56,12 @@ impl Clock {
     }
 }
 
+/// The steady clock, for moments that must mean the same before and after the machine slept.
+#[must_use]
+pub fn steady_micros() -> u64 {
+    u64::try_from(steady()).unwrap_or(0)
+}
+
 /// Microseconds of a clock that nobody sets. It goes on while the machine sleeps, where the system
 /// has such a clock.
 fn steady() -> i64 {

@@ -8,6 +8,7 @@
 pub mod alias;
 pub mod canonical;
 pub mod clock;
+pub mod exchange;
 pub mod fetch;
 pub mod frontier;
 pub mod links;

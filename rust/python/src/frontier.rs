@@ -1,8 +1,11 @@
 //! The frontier over a memory store: for the contract tests and for trying policies out. A crawl
-//! drives the frontier natively, with the store on disk.
+//! drives the frontier natively, with the store on disk, as the rehearsal here does at any size.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
+use gossamer_core::frontier::rehearsal::{Rehearsal, Took};
 use gossamer_core::frontier::{
     self as core, Admission, CompileRobots, Fresh, Micros, Next, Purpose, Report, RobotsAnswer,
     RobotsRules, Settings, Verdict,
@@ -12,6 +15,8 @@ use gossamer_core::state::memory::MemoryState;
 use gossamer_core::state::{State, StateError, Writes};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::state::state_error;
 
 /// Rules of one line per forbidden prefix, for tests.
 struct Prefixes(Vec<String>);
@@ -200,6 +205,106 @@ impl MemoryFrontier {
     }
 }
 
+/// `seen` and the frontier on a crawl's store, at any size, without fetching.
+#[pyclass(module = "gossamer._native", frozen)]
+struct CrawlRehearsal {
+    crawl: Mutex<Option<Rehearsal>>,
+}
+
+/// URLs added, visits, errors, and seconds in `seen`, in the frontier and to apply the batches.
+type Figures = (u64, u64, u64, f64, f64, f64);
+
+impl CrawlRehearsal {
+    /// Runs `f` without the interpreter's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Rehearsal) -> Result<T, StateError> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let mut crawl = self.crawl.lock().unwrap_or_else(PoisonError::into_inner);
+            match crawl.as_mut() {
+                Some(crawl) => f(crawl).map_err(state_error),
+                None => Err(PyRuntimeError::new_err("closed")),
+            }
+        })
+    }
+}
+
+#[pymethods]
+impl CrawlRehearsal {
+    #[new]
+    fn new(py: Python<'_>, directory: PathBuf, urls: u64, hosts: u64) -> PyResult<CrawlRehearsal> {
+        let crawl = py
+            .detach(|| Rehearsal::open(&directory, urls, hosts))
+            .map_err(state_error)?;
+        Ok(CrawlRehearsal {
+            crawl: Mutex::new(Some(crawl)),
+        })
+    }
+
+    /// Makes up to so many hosts known by their start pages.
+    fn hosts(&self, py: Python<'_>, most: u64) -> PyResult<Figures> {
+        self.with(py, |crawl| crawl.hosts(most).map(figures))
+    }
+
+    /// Visits up to so many pages that bring 50 fresh URLs each.
+    fn visit(&self, py: Python<'_>, pages: u64) -> PyResult<Figures> {
+        self.with(py, |crawl| crawl.visit(pages).map(figures))
+    }
+
+    /// URLs known, URLs queued, hosts known, hosts in memory, bytes of queued URLs in memory.
+    fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64)> {
+        self.with(py, |crawl| {
+            let counters = crawl.counters();
+            Ok((
+                crawl.known(),
+                counters.queued,
+                counters.hosts_known,
+                counters.hosts_in_ram,
+                counters.head_bytes,
+            ))
+        })
+    }
+
+    /// Bytes: the store's disk, its cache, its buffers; the disk and the RAM of `seen`.
+    fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64)> {
+        self.with(py, |crawl| {
+            let (store, disk, ram) = crawl.usage()?;
+            Ok((
+                store.disk_bytes,
+                store.cache_bytes,
+                store.buffer_bytes,
+                disk,
+                ram,
+            ))
+        })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            drop(
+                self.crawl
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take(),
+            )
+        });
+    }
+}
+
+fn figures(took: Took) -> Figures {
+    (
+        took.urls,
+        took.visits,
+        took.errors,
+        took.seen.as_secs_f64(),
+        took.frontier.as_secs_f64(),
+        took.apply.as_secs_f64(),
+    )
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CrawlRehearsal>()?;
     module.add_class::<MemoryFrontier>()
 }

@@ -1,12 +1,15 @@
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gossamer_core::canonical::canonical;
+use gossamer_core::exchange::{Carrier, Grants, Incoming};
 use gossamer_core::frontier::HostList;
 use gossamer_core::node::{self, HostAction, HostsQuestion, Node, NodeError, NodeSettings};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::state;
 
@@ -23,14 +26,25 @@ fn raised(error: NodeError) -> PyErr {
     }
 }
 
+/// Token, partition, number of links, payload.
+type OutgoingRow<'py> = (u64, u32, usize, Bound<'py, PyBytes>);
+
 #[pyclass(name = "Node", module = "gossamer._native", frozen)]
 struct PyNode {
     inner: Mutex<Option<Node>>,
+    /// What crosses nodes does not wait for a step to end; none in a standalone crawl.
+    cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
     /// Asked without the node, which may be in the middle of a step.
     list: Option<PyHostList>,
 }
 
 impl PyNode {
+    fn cluster(&self) -> PyResult<&(Arc<Carrier>, Arc<Grants>)> {
+        self.cluster
+            .as_ref()
+            .ok_or_else(|| PyRuntimeError::new_err("a standalone crawl has no other nodes"))
+    }
+
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -102,6 +116,7 @@ impl PyNode {
             .detach(|| Node::open(&directory, settings))
             .map_err(raised)?;
         Ok(PyNode {
+            cluster: node.carrier(),
             list: node.host_list().map(|list| PyHostList { list, partitions }),
             inner: Mutex::new(Some(node)),
         })
@@ -188,6 +203,129 @@ impl PyNode {
         self.with(py, |node| node.undo_alias(host))
     }
 
+    fn set_roots(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<()> {
+        self.with(py, |node| node.set_roots(&urls))
+    }
+
+    fn partitions(&self, py: Python<'_>) -> PyResult<Vec<(u32, u64)>> {
+        self.with(py, |node| Ok(node.partitions()))
+    }
+
+    fn frozen(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.with(py, |node| Ok(node.frozen()))
+    }
+
+    #[pyo3(signature = (partition, epoch, snapshot=None))]
+    fn gain(
+        &self,
+        py: Python<'_>,
+        partition: u32,
+        epoch: u64,
+        snapshot: Option<PathBuf>,
+    ) -> PyResult<()> {
+        self.with(py, |node| node.gain(partition, epoch, snapshot.as_deref()))
+    }
+
+    fn freeze(&self, py: Python<'_>, partitions: Vec<u32>) -> PyResult<()> {
+        self.with(py, |node| node.freeze(&partitions))
+    }
+
+    fn under_way(&self, py: Python<'_>, partition: u32) -> PyResult<usize> {
+        self.with(py, |node| Ok(node.under_way(partition)))
+    }
+
+    fn changed(&self, py: Python<'_>, partition: u32) -> PyResult<bool> {
+        self.with(py, |node| node.changed(partition))
+    }
+
+    fn snapshot(&self, py: Python<'_>, partition: u32, path: PathBuf) -> PyResult<Vec<u8>> {
+        let summary = self.with(py, |node| node.snapshot(partition, &path))?;
+        serde_json::to_vec(&summary).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn lose(&self, py: Python<'_>, partition: u32) -> PyResult<()> {
+        self.with(py, |node| node.lose(partition))
+    }
+
+    fn resend(&self, py: Python<'_>, since: u64) -> PyResult<usize> {
+        self.with(py, |node| node.resend(since))
+    }
+
+    fn positions(&self, py: Python<'_>) -> PyResult<HashMap<u32, (u64, u64)>> {
+        self.with(py, |node| Ok(node.positions()))
+    }
+
+    fn outgoing<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<OutgoingRow<'py>>> {
+        let messages = self.cluster()?.0.outgoing(most);
+        Ok(messages
+            .into_iter()
+            .map(|message| {
+                let payload = PyBytes::new(py, &message.payload);
+                (message.token, message.partition, message.links, payload)
+            })
+            .collect())
+    }
+
+    fn acknowledge(&self, tokens: Vec<u64>) -> PyResult<()> {
+        self.cluster()?.0.answer(&tokens, true);
+        Ok(())
+    }
+
+    fn give_back(&self, tokens: Vec<u64>) -> PyResult<()> {
+        self.cluster()?.0.answer(&tokens, false);
+        Ok(())
+    }
+
+    fn outbox(&self) -> PyResult<(u64, u64, u64)> {
+        let view = self.cluster()?.0.view();
+        Ok((view.waiting, view.newest, view.acked))
+    }
+
+    fn generation(&self) -> PyResult<u64> {
+        Ok(self.cluster()?.0.generation())
+    }
+
+    fn receive(&self, generation: u64, messages: Vec<(u32, u64, u64, Vec<u8>)>) -> PyResult<usize> {
+        let incoming = messages
+            .into_iter()
+            .map(|(partition, stream, sequence, payload)| Incoming {
+                partition,
+                stream,
+                sequence,
+                payload,
+            });
+        Ok(self.cluster()?.0.receive(generation, incoming.collect()))
+    }
+
+    #[pyo3(signature = (boottime_us))]
+    fn set_fence(&self, boottime_us: Option<u64>) -> PyResult<()> {
+        self.cluster()?.0.fence.set(boottime_us);
+        Ok(())
+    }
+
+    fn grants_wanted<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
+        let requests = self.cluster()?.1.requests();
+        let rows = requests.into_iter();
+        Ok(rows
+            .map(|(home, request)| (home, PyBytes::new(py, &request)))
+            .collect())
+    }
+
+    fn grants_answer<'py>(
+        &self,
+        py: Python<'py>,
+        asker: &str,
+        request: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let answer = self.cluster()?.1.answer(asker, request);
+        Ok(PyBytes::new(py, &answer))
+    }
+
+    fn grants_take(&self, answer: &[u8]) -> PyResult<()> {
+        self.cluster()?.1.take(answer);
+        Ok(())
+    }
+
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let node = self
@@ -234,8 +372,29 @@ fn scope_verdicts(
     })
 }
 
+/// Messages by partition, and for each seed why it was refused, or nothing.
+type PackedSeeds<'py> = (Vec<(u32, Bound<'py, PyBytes>)>, Vec<Option<String>>);
+
+/// Seeds as messages for the owners of their hosts.
+#[pyfunction]
+fn pack_seeds<'py>(
+    py: Python<'py>,
+    settings: &str,
+    urls: Vec<String>,
+) -> PyResult<PackedSeeds<'py>> {
+    let settings = NodeSettings::read(settings).map_err(raised)?;
+    let (messages, reasons) = py
+        .detach(|| node::pack_seeds(&settings, &urls))
+        .map_err(raised)?;
+    let messages = messages
+        .into_iter()
+        .map(|(partition, payload)| (partition, PyBytes::new(py, &payload)));
+    Ok((messages.collect(), reasons))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(why, module)?)?;
+    module.add_function(wrap_pyfunction!(pack_seeds, module)?)?;
     module.add_function(wrap_pyfunction!(scope_verdicts, module)?)?;
     module.add_class::<PyHostList>()?;
     module.add_class::<PyNode>()

@@ -8,7 +8,7 @@ from pathlib import Path
 from gossamer.audit.clock import Stepped, steps
 from gossamer.audit.integrity import PAGES, Once, Originals, number
 from gossamer.audit.join import join
-from gossamer.audit.lines import LogPart, read_lines
+from gossamer.audit.lines import LogPart, Visit, read_lines
 from gossamer.audit.politeness import Politeness
 from gossamer.audit.records import Records
 from gossamer.audit.report import Report
@@ -48,7 +48,7 @@ def audit_crawl(out: Path, progress: Callable[[Checkpoint], None] | None = None)
     total = sum(of_root.total for of_root in records.values())
     run = _Run(settings, report)
     streams = [
-        steps(join(read_lines(parts[root], root, report), records[root], report)) for root in roots
+        steps(join(read_lines(parts[root], out, report), records[root], report)) for root in roots
     ]
     # A host may have moved from one node to another: their logs are taken together by time.
     merged = streams[0] if len(streams) == 1 else heapq.merge(*streams, key=_order)
@@ -57,7 +57,7 @@ def audit_crawl(out: Path, progress: Callable[[Checkpoint], None] | None = None)
         if progress is not None and count % EVERY == 0:
             done = sum(of_root.position for of_root in records.values())
             progress(Checkpoint(done, total, count))
-    run.finish(_again(parts))
+    run.finish(_again(parts, out))
     return report
 
 
@@ -76,14 +76,13 @@ def _settings(out: Path, roots: list[Path], report: Report) -> CrawlSettings | N
         return None
 
 
-def _again(parts: dict[Path, list[LogPart]]) -> Iterator[tuple[str, str, str]]:
-    """Outcome, URL and place of each visit, read a second time; damage was told the first time."""
+def _again(parts: dict[Path, list[LogPart]], out: Path) -> Iterator[tuple[Path, Visit]]:
+    """Each visit and the node that made it, read a second time; damage was told the first time."""
     silent = Report()
     for root, of_root in parts.items():
-        for visit in read_lines(of_root, root, silent):
-            if not visit.real:
-                continue
-            yield visit.line.outcome, visit.line.url, visit.where
+        for visit in read_lines(of_root, out, silent):
+            if visit.real:
+                yield root, visit
 
 
 class _Run:
@@ -124,7 +123,7 @@ class _Run:
         if politeness is not None:
             politeness.judge(visit, facts)
 
-    def finish(self, again: Iterator[tuple[str, str, str]]) -> None:
+    def finish(self, again: Iterator[tuple[Path, Visit]]) -> None:
         if self._scope is not None:
             self._scope.flush()
         self._originals.report(self._report)
@@ -132,11 +131,21 @@ class _Run:
         if not repeated:
             return
         # Only now, and only then, is the log read a second time: to say which pages these are.
-        first: dict[str, str] = {}
-        for outcome, url, where in again:
-            if outcome not in PAGES or url in self._robots_urls or number(url) not in repeated:
+        first: dict[str, tuple[Path, str]] = {}
+        elsewhere = 0
+        for root, visit in again:
+            line, where = visit.line, visit.where
+            if line.outcome not in PAGES or line.url in self._robots_urls:
                 continue
-            if url in first:
-                self._report.violation("fetched_twice", where, f"{url}, first: {first[url]}")
-            else:
-                first[url] = where
+            if number(line.url) not in repeated:
+                continue
+            node, place = first.setdefault(line.url, (root, where))
+            if node != root:
+                elsewhere += 1
+            elif place != where:
+                self._report.violation("fetched_twice", where, f"{line.url}, first: {place}")
+        if elsewhere:
+            self._report.note(
+                f"{elsewhere} pages were fetched again by another node: when a node is lost, what "
+                "it fetched since its last snapshot is fetched again"
+            )

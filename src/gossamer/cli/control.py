@@ -1,7 +1,10 @@
-"""`gossamer status|pause|resume|stop|…`: the control API from the command line."""
+"""`gossamer control`: a control node of a cluster."""
 
+import asyncio
+import os
+import signal
+import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,215 +12,172 @@ import msgspec
 import typer
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.text import count, plain, size, span
-from gossamer.control.client import Client, find, path_of
-from gossamer.errors import GossamerError, UsageError
-from gossamer.path.seed import read_seeds
+from gossamer.cli.chosen import (
+    AllowPrivate,
+    Config,
+    Crawl,
+    Delay,
+    Engine,
+    MaxDepth,
+    MaxPages,
+    PerHost,
+    Scope,
+    Seeds,
+    Set,
+    Urls,
+    cluster_overrides,
+    crawl_overrides,
+)
+from gossamer.cli.summary import show_refused
+from gossamer.cli.supervised import told_to_end
+from gossamer.cluster.tasks import end
+from gossamer.control.answers import Answers
+from gossamer.control.api.server import serve
+from gossamer.control.clustered import ClusterService
+from gossamer.control.copy import write_whole
+from gossamer.control.overseer import Overseer
+from gossamer.control.summary import Summary
+from gossamer.engine import connect
+from gossamer.errors import GossamerError, SettingsError
+from gossamer.node.clustered import NativeSeeds, access, read_settings, write_settings
+from gossamer.path.seed import Refused, read_seeds
+from gossamer.settings import CrawlSettings, load
 
-Control = Annotated[
-    str | None,
-    typer.Option(help="The control node; default: that of the crawl in --out.", metavar="URL"),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="The crawl's directory, which has URL and token [default: crawl-out]."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+TAKE_OVER = 0.5
+"""Seconds between looks whether the address is free."""
 
 
-def _print(value: object) -> None:
-    print(msgspec.json.encode(value).decode())
-
-
-def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
-    """Say how the crawl goes."""
-    client = find(control, out)
-    now = client.get("/status")
-    alerts = client.get("/alerts")
-    if json:
-        _print(now | {"alert_list": alerts})
-        return
-    left = f", {span(now['eta_seconds'])} left" if now["eta_seconds"] is not None else ""
-    print(
-        f"{now['activity']} (wanted: {now['wanted']}): {count(now['pages'])} pages "
-        f"({now['pages_per_second']:.1f}/s), {size(now['bytes'])}, "
-        f"{count(now['urls_queued'])} queued, {now['in_flight']} under way{left}"
+def control(
+    urls: Urls = None,
+    *,
+    seeds: Seeds = None,
+    engine: Engine = None,
+    out: Annotated[Path, typer.Option(help="Where this control node's files go.")] = Path(
+        "control-out"
+    ),
+    name: Annotated[str | None, typer.Option(help="This control node's name.")] = None,
+    crawl: Crawl = None,
+    scope: Scope = None,
+    max_pages: MaxPages = None,
+    max_depth: MaxDepth = None,
+    delay: Delay = None,
+    per_host: PerHost = None,
+    allow_private: AllowPrivate = False,
+    config: Config = None,
+    settings: Set = None,
+    expect: Annotated[
+        int, typer.Option(help="Nodes to wait for before partitions are given out.")
+    ] = 1,
+    until_done: Annotated[
+        bool, typer.Option("--until-done", help="End all nodes when the crawl is over.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Let a crawl go on that was stopped.")
+    ] = False,
+    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
+) -> None:
+    """Oversee a cluster: who is in, who owns what, settings, commands, the end."""
+    overrides: dict[str, Any] = crawl_overrides(
+        scope=scope,
+        max_pages=max_pages,
+        max_depth=max_depth,
+        delay=delay,
+        per_host=per_host,
+        allow_private=allow_private,
     )
-    print(
-        f"hosts: {count(now['hosts_known'])} known, {now['hosts_active']} active, "
-        f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
-        f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
+    overrides |= assignments(settings or []) | cluster_overrides(engine, None, crawl)
+    effective = load(config, overrides)
+    if not effective.cluster.engine:
+        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+    seed_list = read_seeds(urls or [], seeds) if urls or seeds else []
+    who = name or f"control-{socket.gethostname()}-{os.getpid()}"
+
+    def say(text: str) -> None:
+        print(f"{who}: {text}", file=sys.stderr, flush=True)
+
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "pid").write_text(f"{os.getpid()}\n")
+    summary = asyncio.run(
+        _run(effective, seed_list, who, out, say, expect, until_done, resume, supervised)
     )
-    for alert in alerts:
-        print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
+    write_whole(out / "summary.json", msgspec.json.encode(summary))
+    (out / "pid").unlink(missing_ok=True)
+    say(f"ended: {summary.state}")
 
 
-def _command(name: str, meaning: str) -> Callable[..., None]:
-    def run(*, control: Control = None, out: Out = None, json: Json = False) -> None:
-        result = find(control, out).post("/commands", {"command": name})
-        if json:
-            _print(result)
-        else:
-            for node in result["nodes"]:
-                word = "confirmed" if node["confirmed"] else "NOT confirmed"
-                note = f": {plain(node['note'])}" if node["note"] else ""
-                print(f"{name}: {word} by {plain(node['node'])}{note}")
-        if not result["confirmed"]:
-            raise GossamerError(f"not every node has confirmed: {name}")
-
-    run.__doc__ = meaning
-    run.__name__ = name
-    return run
-
-
-pause = _command("pause", "Begin no new visit on any node, until resumed.")
-resume = _command("resume", "Go on after a pause.")
-stop = _command("stop", "Save everything and end the crawl.")
-checkpoint = _command("checkpoint", "Make everything done so far durable now.")
-
-
-def set_(
-    values: Annotated[
-        list[str] | None,
-        typer.Argument(help="Settings; none: show all.", metavar="STAGE.NAME=VALUE..."),
-    ] = None,
-    *,
-    undo: Annotated[
-        int | None, typer.Option(help="Take back the change of this version.", metavar="VERSION")
-    ] = None,
-    history: Annotated[bool, typer.Option("--history", help="Show who changed what.")] = False,
-    control: Control = None,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Change live settings of a running crawl, or show them."""
-    client = find(control, out)
-    if history:
-        changes = client.get("/settings/changes")
-        if json:
-            _print(changes)
-        else:
-            for change in reversed(changes):
-                _show_change(change)
-        return
-    if undo is None and not values:
-        _show_settings(client.get("/settings"), json=json)
-        return
-    if undo is not None:
-        if values:
-            raise UsageError("--undo takes no values")
-        change = client.post(f"/settings/changes/{undo}/undo")
-    else:
-        change = client.patch("/settings", {"values": assignments(values or [])})
-    if json:
-        _print(change)
-    else:
-        _show_change(change)
-
-
-def _show_change(change: dict[str, Any]) -> None:
-    for value in change["values"]:
-        old, new = (msgspec.json.encode(value[name]).decode() for name in ("old", "new"))
-        print(f"version {change['version']} by {change['who']}: {value['name']}: {old} → {new}")
-
-
-def _show_settings(view: dict[str, Any], *, json: bool) -> None:
-    if json:
-        _print(view)
-        return
-    for row in view["settings"]:
-        word = "" if row["live"] else " (fixed)"
-        value = plain(msgspec.json.encode(row["value"]).decode(), 100)
-        print(f"{row['name']} = {value}{word}  # {plain(row['meaning'])}")
-
-
-def _host(action: str, hosts: list[str], client: Client, *, json: bool) -> None:
-    rows = []
-    for host in hosts:
-        row = client.post(path_of("hosts", host), {"action": action})
-        rows.append(row)
-        if not json:
-            print(f"{plain(row['name'])}: {row['standing']}, {count(row['queued'])} URLs queued")
-    if json:
-        _print({"hosts": rows})
-
-
-Hosts = Annotated[list[str], typer.Argument(help="Hosts, as in URLs.", metavar="HOST...")]
-
-
-def block(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
-    """Visit these hosts no more, until unblocked; their URLs stay queued."""
-    _host("block", hosts, find(control, out), json=json)
-
-
-def unblock(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
-    """Visit blocked hosts again."""
-    _host("unblock", hosts, find(control, out), json=json)
-
-
-def seed(
-    urls: Annotated[list[str] | None, typer.Argument(help="Seeds.", metavar="URL...")] = None,
-    *,
-    seeds: Annotated[
-        Path | None, typer.Option(help="File with a seed per line; - for standard input.")
-    ] = None,
-    fate: Annotated[
-        int | None, typer.Option(help="Tell what became of a submission.", metavar="NUMBER")
-    ] = None,
-    control: Control = None,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Submit seeds to a running crawl, or see what became of them."""
-    client = find(control, out)
-    if fate is not None:
-        found = client.get(f"/seeds/{fate}", limit=500)
-        if json:
-            _print(found)
-        else:
-            for one in found["fates"]:
-                _show_fate(one)
-        return
-    submission = client.post("/seeds", {"urls": read_seeds(urls or [], seeds)})
-    if json:
-        _print(submission)
-    else:
-        print(f"submission {submission['id']}: {submission['taken']} seeds taken")
-        for one in submission["seeds"]:
-            if not one["taken"]:
-                print(f"refused: {plain(one['url'])}: {plain(one['reason'])}", file=sys.stderr)
-    if not submission["taken"]:
-        raise GossamerError("no seed could be taken")
-
-
-def _show_fate(fate: dict[str, Any]) -> None:
-    word = fate["reason"] or fate["outcome"] or "queued"
-    print(f"{plain(fate['url'])}: {plain(word)}")
-
-
-def nodes(
-    *,
-    pause: Annotated[str | None, typer.Option(help="Pause this node.", metavar="ID")] = None,
-    resume: Annotated[str | None, typer.Option(help="Resume this node.", metavar="ID")] = None,
-    remove: Annotated[
-        str | None, typer.Option(help="Hand its partitions over and end it.", metavar="ID")
-    ] = None,
-    control: Control = None,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Show the crawl nodes, or steer one."""
-    client = find(control, out)
-    for command, node in {"pause": pause, "resume": resume, "remove": remove}.items():
-        if node is not None:
-            client.post(path_of("nodes", node, command))
-    rows = client.get("/nodes")
-    if json:
-        _print({"nodes": rows})
-        return
-    for row in rows:
-        print(
-            f"{plain(row['id'])}: {row['state']}, up {span(row['uptime'])}, "
-            f"{count(row['pages'])} pages ({row['pages_per_second']:.1f}/s), "
-            f"{row['partitions']} partitions, memory {size(row['rss'])}, disk {size(row['disk'])}"
+async def _run(  # noqa: PLR0917
+    settings: CrawlSettings,
+    seeds: list[str],
+    who: str,
+    out: Path,
+    say: Any,
+    expect: int,
+    until_done: bool,
+    resume: bool,
+    supervised: bool,
+) -> Summary:
+    engine = await connect(access(settings), settings.cluster.name, who)
+    try:
+        overseer = Overseer(
+            engine,
+            settings,
+            control=who,
+            directory=out,
+            coder=NativeSeeds(),
+            read_settings=read_settings,
+            write_settings=write_settings,
+            say=say,
+            expect=expect,
+            until_done=until_done,
+            resume=resume,
         )
+        ended = asyncio.Event()
+        if supervised:
+            told_to_end(ended)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ended.set)
+        if seeds:
+            refused = await overseer.add_seeds(seeds)
+            show_refused([Refused(*one) for one in refused], total=len(seeds))
+        await Answers(overseer).serve(engine)
+        tasks = [
+            asyncio.create_task(_stop_when(ended, overseer)),
+            asyncio.create_task(_serve(overseer, settings, out, say)),
+        ]
+        try:
+            return await overseer.run()
+        finally:
+            await end(tasks)
+    finally:
+        await engine.close()
+
+
+async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: Any) -> None:
+    """Serves dashboard and API; beside another control node, as soon as that one is gone.
+
+    So on one machine a second control node takes over at the same address, and those who look at a
+    dashboard need no other one.
+    """
+    told = ""
+    while True:
+        try:
+            async with (
+                ClusterService(overseer, out) as service,
+                serve(service, settings.control, out) as serving,
+            ):
+                say(f"dashboard and API: {serving.url}")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    service.let_go()
+        except GossamerError as error:
+            if str(error) != told:
+                told = str(error)
+                say(f"standing by: {told}")
+            await asyncio.sleep(TAKE_OVER)
+
+
+async def _stop_when(ended: asyncio.Event, overseer: Overseer) -> None:
+    await ended.wait()
+    overseer.stop_process()

@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 
 from gossamer.cli.assignments import assignments
+from gossamer.cli.chosen import saved
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
-from gossamer.errors import SettingsError, UsageError
+from gossamer.errors import UsageError
 from gossamer.model.progress import Progress
-from gossamer.node.directory import SETTINGS, prepare
+from gossamer.node.directory import prepare
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.path.seed import read_seeds
 from gossamer.settings import load
@@ -77,7 +78,7 @@ def crawl(
         if value is not None
     }
     overrides.update(assignments(settings or []))
-    effective = load(config or (_saved(out) if resume else None), overrides)
+    effective = load(config or (saved(out) if resume else None), overrides)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
     seed_list = prepare(out, effective, seed_list, resume=resume)
     interrupt = Interrupt()
@@ -144,10 +145,3 @@ async def _serve(
     stack.callback(service.let_go)
     tell_where(serving.url, directory, plain=serving.plain)
     return service.take
-
-
-def _saved(out: Path) -> Path | None:
-    file = out / SETTINGS
-    if not file.exists() and (out / "state").exists():
-        raise SettingsError(f"{file} is missing; give the crawl's settings with --config")
-    return file if file.exists() else None

@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 
 import gossamer
-from gossamer.cli import control, simweb
+from gossamer.cli import nodes, operate, simweb
 from gossamer.cli.aliases import aliases
 from gossamer.cli.audit import audit
+from gossamer.cli.cluster import cluster
+from gossamer.cli.control import control
 from gossamer.cli.crawl import crawl
 from gossamer.cli.export import export
+from gossamer.cli.node import node
 from gossamer.cli.why import why
 from gossamer.errors import GossamerError, UsageError
 
@@ -27,18 +30,21 @@ app.command()(export)
 app.command()(why)
 app.command()(aliases)
 for steering in (
-    control.status,
-    control.pause,
-    control.resume,
-    control.stop,
-    control.checkpoint,
-    control.block,
-    control.unblock,
-    control.seed,
-    control.nodes,
+    operate.status,
+    operate.pause,
+    operate.resume,
+    operate.stop,
+    operate.checkpoint,
+    operate.block,
+    operate.unblock,
+    operate.seed,
 ):
     app.command()(steering)
-app.command(name="set")(control.set_)
+app.command(name="set")(operate.set_)
+app.command()(cluster)
+app.command()(control)
+app.command()(node)
+app.add_typer(nodes.app, name="nodes")
 app.add_typer(simweb.app, name="simweb")
 
 

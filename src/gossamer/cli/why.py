@@ -51,7 +51,7 @@ def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
     host = account["host_state"]
     if host is not None:
         host["robots"] = {"http": host["robots_http"], "https": host["robots_https"]}
-    account["visits"] = []
+    account["visits"] = [line | {"from": line["found_on"]} for line in account["visits"]]
     return account
 
 

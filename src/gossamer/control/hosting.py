@@ -2,10 +2,12 @@
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from gossamer._native import UrlRules, host_key
 from gossamer.control.service import WrongValueError
 from gossamer.control.shapes import (
     AliasView,
@@ -14,6 +16,7 @@ from gossamer.control.shapes import (
     HostSort,
     RobotsView,
     UrlAccount,
+    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 
@@ -55,6 +58,21 @@ def read_cursor(cursor: str, sort: HostSort) -> Place:
     if of != sort.value or not (0 <= value < _U64 and 0 <= key < _U64):
         raise WrongValueError("wrong_cursor", "this cursor is of a list in another order")
     return value, name, key
+
+
+def row_place(row: HostRow, sort: HostSort, rules: UrlRules) -> Place:
+    """Where a host stands in a list, as the native list has it: the same on every node."""
+    last = _U64 - 1
+    value = {
+        HostSort.QUEUED: last - row.queued,
+        HostSort.PAGES: last - row.pages,
+        HostSort.ERRORS: last - row.errors,
+        HostSort.LAST_VISIT: last - int(row.last_end or 0),
+        HostSort.NEXT_VISIT: int(row.due) if row.queued and not row.blocked else last,
+        HostSort.NAME: 0,
+    }[sort]
+    name = row.name if sort is HostSort.NAME else ""
+    return value, name, host_key(f"http://{row.name}/", rules)
 
 
 def host_row(
@@ -100,8 +118,14 @@ def host_row(
     )
 
 
-def url_account(account: dict[str, Any], *, node: str | None, quota: int | None) -> UrlAccount:
-    """`why` as the native node tells it."""
+def url_account(
+    account: dict[str, Any],
+    *,
+    node: str | None,
+    quota: int | None,
+    visits: Sequence[VisitLine] = (),
+) -> UrlAccount:
+    """`why` as the native node tells it, and the last lines of the log about the URL."""
     account = dict(account)
     state = account.pop("host_state", None)
     row = None
@@ -113,4 +137,5 @@ def url_account(account: dict[str, Any], *, node: str | None, quota: int | None)
         alias=None if alias is None else AliasView(of=alias["of"]),
         node=node if "url" in account else None,
         host_state=row,
+        visits=list(visits),
     )

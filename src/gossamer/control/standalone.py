@@ -54,13 +54,17 @@ from gossamer.control.shapes import (
     SubmissionFates,
     SubmissionPage,
     UrlAccount,
+    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 from gossamer.errors import DiskFullError, GossamerError, SettingsError
 from gossamer.model.progress import Activity, Progress
+from gossamer.node.recent import recent_visits
 from gossamer.node.standalone import Standalone
 
 NODE = "standalone"
+VISITS = 10
+"""Last visits that `why` tells."""
 T = TypeVar("T")
 _STATES = {
     Activity.RUNNING: NodeState.RUNNING,
@@ -270,7 +274,17 @@ class StandaloneService:
     async def why(self, url: str) -> UrlAccount:
         account = msgspec.json.decode(await self._ask(lambda node: node.why(url)))
         quota = self._crawl.settings.limits.pages_per_host
-        return url_account(account, node=NODE, quota=quota)
+        lines = []
+        if "url" in account:
+            lines = await asyncio.to_thread(recent_visits, self._out, account["url"], VISITS)
+        visits = [
+            VisitLine(
+                time=line.time, outcome=line.outcome, status=line.status, bytes=line.bytes,
+                ms=line.ms or 0.0, ip=line.ip, found_on=line.from_url,
+            )
+            for line in lines
+        ]  # fmt: skip
+        return url_account(account, node=NODE, quota=quota, visits=visits)
 
     # --- hosts
 

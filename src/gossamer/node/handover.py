@@ -18,9 +18,14 @@ def user_agent(settings: CrawlSettings) -> str:
     return f"{settings.fetch.agent}/{gossamer.__version__} (+{contact})"
 
 
-def native_settings(settings: CrawlSettings, *, host_list: bool = False) -> str:
-    """The settings for `_native.Node`. `host_list`: keep a list of all hosts to look at."""
-    values = {
+def native_settings(
+    settings: CrawlSettings, *, node_name: str | None = None, host_list: bool = False
+) -> str:
+    """The settings for `_native.Node`. With a node's name: for a node of a cluster.
+
+    `host_list`: keep a list of all hosts to look at.
+    """
+    values: dict[str, object] = {
         "host_list": host_list,
         "partitions": settings.partitions,
         "grouping": settings.grouping,
@@ -52,7 +57,22 @@ def native_settings(settings: CrawlSettings, *, host_list: bool = False) -> str:
             "least_bytes": settings.alias.least_bytes,
         },
     }
+    if node_name is not None:
+        values["cluster"] = _cluster(settings)
+        values["node_name"] = node_name
     return msgspec.json.encode(values).decode()
+
+
+def _cluster(settings: CrawlSettings) -> dict[str, object]:
+    cluster = settings.cluster
+    return {
+        "mode": cluster.mode.value,
+        "batch_links": cluster.links,
+        "batch_wait": micros(cluster.wait),
+        "cache": cluster.cache,
+        "keep": micros(cluster.keep),
+        "backlog": cluster.backlog,
+    }
 
 
 def _fetch(settings: CrawlSettings) -> dict[str, object]:

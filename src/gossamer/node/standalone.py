@@ -26,7 +26,7 @@ from gossamer.settings import CrawlSettings
 STEP_WAIT = 0.2
 """Longest wait of a step, in seconds: how soon a signal or a limit is noticed."""
 
-SERVED_STEP_WAIT = 0.05
+SERVED_STEP_WAIT = 0.03
 """The same while somebody may ask and steer: how soon a question has its turn."""
 
 GRACE = 10.0

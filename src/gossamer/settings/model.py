@@ -201,6 +201,45 @@ class LimitSettings(Stage):
     )
 
 
+class ExchangeMode(StrEnum):
+    EXCHANGE = "exchange"
+    DISCARD = "discard"
+    LOCAL = "local"
+
+
+class ClusterSettings(Stage):
+    name: str = fixed("crawl", "the crawl's name in the engine; several can share one",
+                      pattern=r"^[A-Za-z0-9_-]{1,64}$")  # fmt: skip
+    engine: list[str] = fixed([], "addresses of the NATS servers, such as nats://10.0.0.1:4222")
+    credentials: str | None = fixed(None, "file with the credentials (JWT and key) for the engine")
+    tls_ca: str | None = fixed(None, "file with the authorities that the engine's TLS must be of")
+    tls_cert: str | None = fixed(None, "file with our own certificate for the engine")
+    tls_key: str | None = fixed(None, "file with the key of our certificate")
+    replicas: int = fixed(1, "servers that keep each message and value: 1, 3 or 5", ge=1, le=5)
+    links_bytes: Size = fixed("10GiB", "links that the engine keeps until a snapshot covers them")
+    lease: Duration = fixed("10s", "a node that is silent this long is taken out", ge=0.5, le=600)
+    rejoin: Duration = fixed(
+        "60s", "time for known nodes to come back when a control node starts", ge=0, le=86400
+    )
+    mode: ExchangeMode = fixed(
+        ExchangeMode.EXCHANGE, "links to partitions of others: send them (exchange), forget them "
+        "(discard), or visit them here (local)",
+    )  # fmt: skip
+    links: int = live(500, "links for a partition that are sent together", ge=1, le=50_000)
+    wait: Duration = live("100ms", "longest wait for so many links", ge=0.001, le=60)
+    cache: int = fixed(1_000_000, "links sent lately that are not sent again", ge=0)
+    keep: Duration = live("2d", "how long links are kept after they were sent, to send them again")
+    backlog: Size = live("64MiB", "with more links waiting to be sent, no new visits are begun")
+    snapshots: str = fixed("", "where snapshots go: a directory, file://, s3:// and the like")
+    snapshot_every: Duration = live("5m", "time between snapshots of a partition", ge=0.1)
+    snapshot_keep: int = live(2, "snapshots of a partition that are kept", ge=1, le=1000)
+    archive: bool = live(
+        default=True,
+        meaning="copy WARC and log files to the place of the snapshots before these count, so "
+        "that a lost disk costs no page",
+    )
+
+
 class ControlSettings(Stage):
     """Where the control API listens. Of the process that serves it, so fixed while it runs."""
 
@@ -208,6 +247,9 @@ class ControlSettings(Stage):
     port: int = fixed(8780, "its port; 0: any that is free", ge=0, le=65535)
     names: list[HostName] = fixed(
         [], "further names under which it is reached; requests by other names are refused"
+    )
+    tokens: str | None = fixed(
+        None, "directory of the token files, for control nodes that share them; absent: its own"
     )
     certificate: str | None = fixed(None, "file with the TLS certificate chain; absent: no TLS")
     key: str | None = fixed(None, "file with the certificate's key")
@@ -236,4 +278,5 @@ class CrawlSettings(Stage):
     store: StoreSettings = StoreSettings()
     alias: AliasSettings = AliasSettings()
     limits: LimitSettings = LimitSettings()
+    cluster: ClusterSettings = ClusterSettings()
     control: ControlSettings = ControlSettings()

@@ -6,23 +6,41 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// The seed of the second half of a key. Part of the store's format: never change it.
 const SECOND: u64 = 0x676f_7373_616d_6572;
 
-/// Which of `partitions` a host belongs to: a contiguous range of host keys each.
+/// Which of `partitions` a host belongs to: a contiguous range of host keys each. Only the high
+/// half counts, which the host shares with its URLs and with all of its group.
 #[must_use]
 pub fn partition(host_key: u64, partitions: u32) -> u32 {
-    let scaled = (u128::from(host_key) * u128::from(partitions)) >> 64;
-    u32::try_from(scaled).unwrap_or(u32::MAX)
+    (((host_key >> 32) * u64::from(partitions)) >> 32) as u32
 }
 
-/// The grouping key's hash in the high half, the host's in the low half.
+/// The first and the last host key of a partition.
+#[must_use]
+pub fn partition_range(partition: u32, partitions: u32) -> (u64, u64) {
+    let count = u64::from(partitions.max(1));
+    let first = |of: u64| (of << 32).div_ceil(count);
+    let low = first(u64::from(partition));
+    let next = first(u64::from(partition) + 1);
+    (low << 32, ((next - 1) << 32) | 0xffff_ffff)
+}
+
+/// The partition that grants the turns of an address: the one of the host named by it.
+#[must_use]
+pub fn home(address: std::net::IpAddr, partitions: u32) -> u32 {
+    let name = match address {
+        std::net::IpAddr::V4(address) => address.to_string(),
+        std::net::IpAddr::V6(address) => format!("[{address}]"),
+    };
+    partition(xxh3_64(name.as_bytes()), partitions)
+}
+
+/// The group's hash in the high half, the host's in the low half. Ports of one name are a group:
+/// they share an address.
 pub(super) fn host_key(host: &str, hostname: &str, grouping: Grouping) -> u64 {
-    let own = xxh3_64(host.as_bytes());
-    match grouping {
-        Grouping::Host => own,
-        Grouping::FirstLabel => {
-            let group = xxh3_64(first_label(hostname).as_bytes());
-            (group & 0xffff_ffff_0000_0000) | (own & 0xffff_ffff)
-        }
-    }
+    let group = match grouping {
+        Grouping::Host => hostname,
+        Grouping::FirstLabel => first_label(hostname),
+    };
+    (xxh3_64(group.as_bytes()) & 0xffff_ffff_0000_0000) | (xxh3_64(host.as_bytes()) & 0xffff_ffff)
 }
 
 /// An address has no labels to speak of: all of 127.0.0.0/8 is not one site.

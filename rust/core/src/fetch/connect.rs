@@ -37,7 +37,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    fn new(outcome: Outcome, detail: impl Into<String>) -> Self {
+    pub(super) fn new(outcome: Outcome, detail: impl Into<String>) -> Self {
         Failure {
             outcome,
             detail: detail.into(),

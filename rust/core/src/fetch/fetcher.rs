@@ -206,6 +206,10 @@ impl Fetcher {
                 Ok(connection) => connection,
                 Err(failure) => return failed(failure, head, timings),
             };
+            if making.gate.is_some_and(|gate| !gate.still_open()) {
+                let ended = Failure::new(Outcome::Deferred, "the right to visit has ended");
+                return failed(ended, head, timings);
+            }
             // 2 The exchange.
             let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
             let ip = connection.ip;

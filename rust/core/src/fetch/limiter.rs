@@ -6,6 +6,12 @@
 //! the limit follows the ratio of the latency without a queue to the latency now, and goes back
 //! where a larger limit brought no larger rate. The latency without a queue is measured anew from
 //! time to time with the limit lowered: hosts change, and so does the line.
+//!
+//! Visits come in bursts, since politeness makes hosts wait. Of a burst the quick answers end first
+//! and the slow ones last, so a window says something of the latency only if about as many fetches
+//! began in it as ended, and something of the rate only if the limit was in use all the time. And
+//! quick hosts come round sooner, so a window may hold mostly such: a latency that seems too long
+//! lowers the limit only as long as the rate stays.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,11 +57,20 @@ const TOLERANCE: f64 = 1.5;
 /// The limit grows at most so much in a window, and shrinks at most so much.
 const GROWTH: f64 = 1.25;
 const SHRINKAGE: f64 = 0.7;
+/// A window in which more or fewer fetches began than ended, by this share, saw a burst rise or
+/// fall: of such a one mostly the quick or mostly the slow ones have ended.
+const BURST: f64 = 0.3;
+/// The latency without a queue is the least of noisy means: so many standard errors are added, or
+/// it would be the luckiest window instead of the usual one.
+const CERTAINTY: f64 = 2.0;
 /// A limit that is this much larger must have brought this much more rate.
 const STEP: f64 = 1.5;
 const STEP_GAIN: f64 = 1.1;
+/// A limit that is this much smaller must not have cost this much of the rate.
+const STEP_BACK: f64 = 1.4;
+const STEP_LOSS: f64 = 1.2;
 /// Windows without growth after a step that brought nothing.
-const HOLD: u32 = 20;
+const HOLD: u32 = 8;
 /// Windows after which the unqueued latency is measured anew, with the limit lowered for it.
 const LATENCY_MEMORY: u32 = 40;
 /// Windows that such a measurement takes: one to drain, one to measure.
@@ -68,14 +83,20 @@ struct Measure {
     limit: f64,
     window_start: Option<u64>,
     ended: u64,
+    began: u64,
     latency_sum: f64,
+    latency_squares: f64,
     latency_count: u64,
     failed: u64,
     usual_failures: f64,
+    /// The most and the fewest that ran at once in this window.
     busiest: usize,
+    idlest: usize,
     windows: u32,
     /// Limit and rate where the last step began.
     mark: Option<(f64, f64)>,
+    /// Where the limit began to fall.
+    fall: Option<Fall>,
     hold: u32,
     base_latency: Option<f64>,
     base_age: u32,
@@ -132,13 +153,17 @@ impl Limiter {
             limit: start as f64,
             window_start: None,
             ended: 0,
+            began: 0,
             latency_sum: 0.0,
+            latency_squares: 0.0,
             latency_count: 0,
             failed: 0,
             usual_failures: 0.0,
             busiest: 0,
+            idlest: usize::MAX,
             windows: 0,
             mark: None,
+            fall: None,
             hold: 0,
             base_latency: None,
             base_age: 0,
@@ -176,6 +201,7 @@ impl Limiter {
         let busy = state
             .size
             .saturating_sub(self.inner.permits.available_permits());
+        state.measure.began += 1;
         state.measure.busiest = state.measure.busiest.max(busy);
         drop(state);
         Permit {
@@ -209,7 +235,10 @@ impl Limiter {
             return;
         }
         let mut state = self.inner.lock();
-        state.measure.take(now, latency, ok);
+        let busy = state
+            .size
+            .saturating_sub(self.inner.permits.available_permits());
+        state.measure.take(now, latency, ok, busy);
         if state.measure.window_is_over(now) {
             state.measure.close_window(now, &self.inner.settings);
             self.inner.resize(&mut state);
@@ -264,13 +293,16 @@ impl Measure {
         self.mark = None;
     }
 
-    fn take(&mut self, now: u64, latency: Duration, ok: bool) {
+    fn take(&mut self, now: u64, latency: Duration, ok: bool, busy: usize) {
         self.window_start.get_or_insert(now);
         self.ended += 1;
+        self.idlest = self.idlest.min(busy);
         // Failures end fast or at a time limit: their latency says nothing of the line.
         if ok {
             // The logarithm, so that a few slow hosts do not hide what most do.
-            self.latency_sum += latency.as_secs_f64().max(1e-6).ln();
+            let logarithm = latency.as_secs_f64().max(1e-6).ln();
+            self.latency_sum += logarithm;
+            self.latency_squares += logarithm * logarithm;
             self.latency_count += 1;
         } else {
             self.failed += 1;
@@ -289,22 +321,34 @@ impl Measure {
         let failures = self.failed as f64 / self.ended.max(1) as f64;
         let troubled = failures > self.usual_failures + FAILURES;
         self.usual_failures += (failures - self.usual_failures) * 0.1;
-        let saturated = self.busiest as f64 >= self.limit * 0.8;
-        if self.latency_count > 0 {
-            let latency = (self.latency_sum / self.latency_count as f64).exp();
-            self.last_latency = latency;
-            self.learn(latency);
-            self.steer(rate, latency, saturated, troubled);
-        } else if troubled {
-            self.limit *= 0.7;
+        let steady = (self.began.abs_diff(self.ended)) as f64 <= BURST * self.ended as f64;
+        let full = |busy: usize| busy as f64 >= self.limit * 0.8;
+        let demand = Demand {
+            saturated: full(self.busiest),
+            throughout: full(self.idlest),
+        };
+        if troubled {
+            self.limit *= SHRINKAGE;
+        } else if self.latency_count > 0 && steady {
+            let count = self.latency_count as f64;
+            let mean = self.latency_sum / count;
+            let variance = (self.latency_squares / count - mean * mean).max(0.0);
+            self.last_latency = mean.exp();
+            let certain = (mean + CERTAINTY * (variance / count).sqrt()).exp();
+            self.learn(certain, demand.saturated);
+            self.steer(rate, mean.exp(), demand);
+        } else {
+            // A measurement that meets a burst is given up rather than let it wait.
+            self.probing = self.probing.saturating_sub(1);
         }
         self.limit = self.limit.clamp(settings.min as f64, settings.max as f64);
         self.window_start = Some(now);
-        (self.ended, self.failed, self.latency_count, self.busiest) = (0, 0, 0, 0);
-        self.latency_sum = 0.0;
+        (self.ended, self.began, self.failed, self.latency_count) = (0, 0, 0, 0);
+        (self.busiest, self.idlest) = (0, usize::MAX);
+        (self.latency_sum, self.latency_squares) = (0.0, 0.0);
     }
 
-    fn learn(&mut self, latency: f64) {
+    fn learn(&mut self, latency: f64, saturated: bool) {
         self.windows = self.windows.saturating_add(1);
         let measured = self.probing == 1;
         self.probing = self.probing.saturating_sub(1);
@@ -312,7 +356,8 @@ impl Measure {
             return;
         }
         match self.base_latency {
-            Some(base) if latency >= base && !measured => self.base_age += 1,
+            // With little asked for it may be of few hosts, and those the quick ones.
+            Some(base) if !measured && (latency >= base || !saturated) => self.base_age += 1,
             // Lower than known, or measured on purpose.
             _ => {
                 self.base_latency = Some(latency);
@@ -321,195 +366,99 @@ impl Measure {
         }
     }
 
-    fn steer(&mut self, rate: f64, latency: f64, saturated: bool, troubled: bool) {
+    fn steer(&mut self, rate: f64, latency: f64, demand: Demand) {
         let Some(base) = self.base_latency else {
             return;
         };
-        if troubled {
-            self.limit *= SHRINKAGE;
-        } else if self.probing > 0 {
+        let ratio = TOLERANCE * base / latency;
+        if self.probing > 0 {
             // Between the two windows of a measurement the limit stays low.
-        } else if self.base_age >= LATENCY_MEMORY {
+        } else if self.base_age >= LATENCY_MEMORY && (demand.saturated || ratio < 1.0) {
             self.probing = PROBE;
             self.base_age = 0;
             self.limit *= 0.5 * (base / latency).min(1.0);
             self.mark = None;
+            self.fall = None;
         } else {
-            self.follow(rate, TOLERANCE * base / latency, saturated);
+            self.follow(rate, latency, ratio, demand);
         }
     }
 
-    fn follow(&mut self, rate: f64, ratio: f64, saturated: bool) {
+    fn follow(&mut self, rate: f64, latency: f64, ratio: f64, demand: Demand) {
         self.hold = self.hold.saturating_sub(1);
         if ratio < 1.0 {
-            self.limit *= ratio.max(SHRINKAGE);
             self.mark = None;
+            self.fall(rate, latency, ratio, demand);
             return;
         }
+        self.fall = None;
         // Nobody used what was allowed: no reason to allow more.
-        if !saturated || self.hold > 0 {
+        if !demand.saturated || self.hold > 0 {
             return;
         }
-        let (marked_limit, marked_rate) = *self.mark.get_or_insert((self.limit, rate));
-        if self.limit >= marked_limit * STEP {
-            if rate < marked_rate * STEP_GAIN {
-                self.limit = marked_limit;
-                self.hold = HOLD;
-                self.mark = None;
-                return;
+        if demand.throughout {
+            let (marked_limit, marked_rate) = *self.mark.get_or_insert((self.limit, rate));
+            if self.limit >= marked_limit * STEP {
+                if rate < marked_rate * STEP_GAIN {
+                    self.limit = marked_limit;
+                    self.hold = HOLD;
+                    self.mark = None;
+                    return;
+                }
+                self.mark = Some((self.limit, rate));
             }
-            self.mark = Some((self.limit, rate));
+        } else {
+            // The rate was what was asked for, not what the line could carry.
+            self.mark = None;
         }
         self.limit = self.limit * ratio.min(GROWTH) + 1.0;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic)]
-    use super::*;
-    use std::cmp::Reverse;
-    use std::collections::BinaryHeap;
-
-    /// A line that carries `rate` fetches per second and takes `base` seconds for each when free.
-    struct Line {
-        limiter: Limiter,
-        now: u64,
-        next_free: f64,
-        started: u32,
-        running: BinaryHeap<Reverse<(u64, u64)>>,
-        permits: Vec<Permit>,
-    }
-
-    impl Line {
-        fn new(settings: LimiterSettings) -> Self {
-            Line {
-                limiter: Limiter::new(settings),
-                now: 1_000_000,
-                next_free: 0.0,
-                started: 1,
-                running: BinaryHeap::new(),
-                permits: Vec::new(),
+impl Measure {
+    /// Lowers the limit, as long as that costs no rate.
+    fn fall(&mut self, rate: f64, latency: f64, ratio: f64, demand: Demand) {
+        let Some(mut fall) = self.fall.take() else {
+            // The rate of the next window is the one to compare with: in this one the line may
+            // have slowed down, which is no fault of the limit.
+            self.fall = Some(Fall {
+                from: self.limit,
+                step: None,
+            });
+            self.limit *= ratio.max(SHRINKAGE);
+            return;
+        };
+        let (limit, usual) = *fall.step.get_or_insert((self.limit, rate));
+        if self.limit * STEP_BACK <= limit {
+            if demand.throughout && rate * STEP_LOSS < usual {
+                // Fewer at once, fewer in a second: they were not waiting for each other, these
+                // hosts are slower.
+                self.limit = fall.from;
+                self.base_latency = Some(latency);
+                self.base_age = 0;
+                return;
             }
+            fall.step = Some((self.limit, rate));
         }
-
-        /// Runs for so long with endless demand; gives the limit averaged over the second half.
-        fn run(&mut self, seconds: u64, rate: f64, base: f64) -> f64 {
-            let begun = self.now;
-            let end = begun + seconds * 1_000_000;
-            let (mut sum, mut count) = (0.0, 0.0);
-            while self.now < end {
-                while let Some(permit) = self.limiter.try_acquire() {
-                    self.permits.push(permit);
-                    // Through the bottleneck one after the other, then over the line. Latency
-                    // varies by host; the sequence is fixed.
-                    let enter = self.next_free.max(self.now as f64 / 1e6) + 1.0 / rate;
-                    self.next_free = enter;
-                    self.started = self
-                        .started
-                        .wrapping_mul(1_664_525)
-                        .wrapping_add(1_013_904_223);
-                    let spread = 0.5 + f64::from(self.started >> 8) / f64::from(1 << 24);
-                    let done = ((enter + base * spread) * 1e6) as u64;
-                    self.running.push(Reverse((done, self.now)));
-                }
-                let Some(Reverse((done, started))) = self.running.pop() else {
-                    panic!("no permit and nothing running");
-                };
-                self.now = self.now.max(done);
-                self.permits.pop();
-                let latency = Duration::from_micros(self.now - started);
-                self.limiter.record(self.now, latency, true);
-                if self.now > begun + seconds * 500_000 {
-                    sum += self.limiter.limit() as f64;
-                    count += 1.0;
-                }
-            }
-            sum / count
-        }
+        self.fall = Some(fall);
+        self.limit *= ratio.max(SHRINKAGE);
     }
+}
 
-    #[test]
-    fn finds_the_knee_within_a_factor_of_two() {
-        for (rate, base) in [(1000.0, 0.1), (5000.0, 0.2), (200.0, 1.0), (3000.0, 0.02)] {
-            let mut line = Line::new(LimiterSettings::default());
-            let limit = line.run(120, rate, base);
-            let knee: f64 = rate * base;
-            assert!(
-                (knee / 2.0..knee * 2.0).contains(&limit),
-                "knee {knee}: {limit}"
-            );
-        }
-    }
+/// A limit on its way down.
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    /// Where it was before.
+    from: f64,
+    /// Limit and rate where the last step down began.
+    step: Option<(f64, f64)>,
+}
 
-    #[test]
-    fn backs_off_when_the_line_slows_and_grows_again() {
-        let mut line = Line::new(LimiterSettings::default());
-        let before = line.run(60, 4000.0, 0.1);
-        let slowed = line.run(60, 400.0, 0.1);
-        assert!(slowed < before / 4.0, "{before} then {slowed}");
-        let again = line.run(60, 4000.0, 0.1);
-        assert!(again > slowed * 4.0, "{slowed} then {again}");
-    }
-
-    #[test]
-    fn backs_off_when_fetches_begin_to_fail() {
-        let limiter = Limiter::new(LimiterSettings {
-            start: 1000,
-            ..LimiterSettings::default()
-        });
-        for n in 0..2000 {
-            limiter.record(n * 1000, Duration::from_secs(1), false);
-        }
-        assert!(limiter.limit() < 500, "{}", limiter.limit());
-    }
-
-    #[test]
-    fn bounds_and_a_fixed_value_hold() {
-        let mut line = Line::new(LimiterSettings {
-            max: 100,
-            ..LimiterSettings::default()
-        });
-        assert!(line.run(20, 100_000.0, 0.1) <= 100.0);
-        let fixed = Limiter::new(LimiterSettings {
-            fixed: Some(3),
-            ..LimiterSettings::default()
-        });
-        for n in 0..1000 {
-            fixed.record(n * 100_000, Duration::from_millis(5), n % 2 == 0);
-        }
-        let held: Vec<_> = std::iter::from_fn(|| fixed.try_acquire()).collect();
-        assert_eq!((held.len(), fixed.limit()), (3, 3));
-    }
-
-    #[test]
-    fn a_fixed_value_can_change_and_end() {
-        let limiter = Limiter::new(LimiterSettings::default());
-        let mut held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
-        assert_eq!(held.len(), 64);
-        limiter.set_fixed(Some(3));
-        assert_eq!(limiter.limit(), 3);
-        // Permits given out go as they come back.
-        held.truncate(3);
-        assert!(limiter.try_acquire().is_none());
-        held.clear();
-        let held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
-        assert_eq!(held.len(), 3);
-        limiter.set_fixed(Some(10));
-        let more: Vec<_> = std::iter::from_fn(|| limiter.try_acquire()).collect();
-        assert_eq!(more.len(), 7);
-        limiter.set_fixed(None);
-        assert_eq!(limiter.limit(), 10);
-    }
-
-    #[test]
-    fn idle_demand_does_not_raise_the_limit() {
-        let limiter = Limiter::new(LimiterSettings::default());
-        for n in 0..5000u64 {
-            let permit = limiter.try_acquire().unwrap();
-            limiter.record(n * 10_000, Duration::from_millis(100), true);
-            drop(permit);
-        }
-        assert!(limiter.limit() <= 64, "{}", limiter.limit());
-    }
+/// How much of what was allowed was in use in a window.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    /// At some moment nearly all of it.
+    saturated: bool,
+    /// At every moment nearly all of it.
+    throughout: bool,
 }

@@ -30,6 +30,8 @@ mod http2;
 mod http2_tests;
 mod judge;
 mod limiter;
+#[cfg(test)]
+mod limiter_tests;
 mod message;
 mod nameserver;
 mod pool;
@@ -59,4 +61,10 @@ pub trait AddressGate: Send + Sync {
     /// Takes the turn of this address for this host, or says before which time (microseconds
     /// since the epoch) there is none.
     fn enter(&self, host: &str, ip: IpAddr) -> Result<(), u64>;
+
+    /// Asked once more when the connection stands: whether the right to visit has not ended while
+    /// it was made.
+    fn still_open(&self) -> bool {
+        true
+    }
 }

@@ -53,7 +53,7 @@ impl IpTable {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn configure(&self, gap: Micros, per_ip: u8) {
+    pub(crate) fn configure(&self, gap: Micros, per_ip: u8) {
         let mut table = self.lock();
         table.gap = gap;
         table.per_ip = per_ip.max(1);
@@ -92,7 +92,7 @@ impl IpTable {
 
     /// Ends a lease; `ended` is `None` if it never connected. Gives the addresses it held and
     /// when each may be entered again.
-    pub(super) fn leave(&self, lease: u64, ended: Option<Micros>) -> Vec<(IpAddr, Micros)> {
+    pub(crate) fn leave(&self, lease: u64, ended: Option<Micros>) -> Vec<(IpAddr, Micros)> {
         let mut table = self.lock();
         let gap = table.gap;
         let held = table.held.remove(&lease).unwrap_or_default();
@@ -107,6 +107,33 @@ impl IpTable {
             }
         }
         left
+    }
+
+    /// No visit to an address before a time of the caller's clock.
+    pub(crate) fn not_before(&self, ip: IpAddr, now: Micros, until: Micros) {
+        let mut table = self.lock();
+        let time = now.saturating_add(table.offset).max(table.latest);
+        let due = until.saturating_add(table.offset);
+        table.sweep(time);
+        let address = table.addresses.entry(ip).or_default();
+        address.next_due = address.next_due.max(due);
+    }
+
+    /// Whether somebody is inside, and when the address is due by the caller's clock.
+    pub(crate) fn door(&self, ip: IpAddr, now: Micros) -> (bool, Micros) {
+        let table = self.lock();
+        let time = now.saturating_add(table.offset).max(table.latest);
+        match table.look(ip, time) {
+            Door::Open => (false, now),
+            Door::Later(at) => (false, at.saturating_sub(table.offset)),
+            Door::Busy => (true, now),
+        }
+    }
+
+    /// The addresses that somebody is inside of.
+    pub(crate) fn busy(&self) -> Vec<IpAddr> {
+        let table = self.lock();
+        table.held.values().flatten().copied().collect()
     }
 
     /// The number of addresses in memory.

@@ -26,7 +26,7 @@
 //! Queues in here, and their four facts, are told in `docs/path/4-frontier.md`.
 
 mod add;
-mod bytes;
+pub(crate) mod bytes;
 mod clock;
 mod ending;
 mod filter;
@@ -40,6 +40,7 @@ mod list;
 mod overlay;
 mod queue;
 mod queued;
+pub mod rehearsal;
 mod rules;
 mod settings;
 mod steer;
@@ -103,6 +104,8 @@ pub struct Frontier {
     /// Hosts without queued URLs: the batch with their last change, and their slot.
     idle: VecDeque<(u64, u32)>,
     counters: Counters,
+    /// Ranges of keys whose hosts get no turns, because they are being handed over.
+    frozen: Vec<(u64, u64)>,
     list: Option<HostList>,
     filter: Filter,
 }
@@ -138,6 +141,7 @@ impl Frontier {
             ending: VecDeque::new(),
             idle: VecDeque::new(),
             counters: Counters::default(),
+            frozen: Vec::new(),
             list: None,
             filter: Filter::default(),
             settings: Settings::default(),

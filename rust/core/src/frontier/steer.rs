@@ -179,6 +179,49 @@ impl Frontier {
         Ok(views)
     }
 
+    /// No further turns for the hosts with keys from `first` to `last` (both included); visits
+    /// under way end as usual.
+    pub fn freeze_range(&mut self, first: u64, last: u64) {
+        if !self.frozen.contains(&(first, last)) {
+            self.frozen.push((first, last));
+        }
+    }
+
+    /// The hosts of a range that was frozen have turns again.
+    pub fn thaw_range(&mut self, first: u64, last: u64) {
+        self.frozen.retain(|range| *range != (first, last));
+        for slot in 0..self.hosts.len() {
+            let slot = slot as u32;
+            if self
+                .host(slot)
+                .is_some_and(|host| (first..=last).contains(&host.key))
+            {
+                self.schedule(slot);
+            }
+        }
+    }
+
+    pub(super) fn is_frozen(&self, key: u64) -> bool {
+        self.frozen
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&key))
+    }
+
+    /// Takes over the hosts of a range that another node had: it may have visited them until now.
+    pub fn take_over(
+        &mut self,
+        first: u64,
+        last: u64,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        let time = self.tick(now);
+        let opened = std::mem::replace(&mut self.opened, time);
+        let result = self.load_range(first, last, reads);
+        self.opened = opened;
+        result
+    }
+
     /// Takes the hosts with keys from `first` to `last` (both included) from the store.
     pub fn load_range(
         &mut self,

@@ -160,11 +160,14 @@ impl Frontier {
     /// Enters a host in the timetable at its next turn, if it is to have one.
     pub(super) fn schedule(&mut self, slot: u32) {
         let per_host = self.settings.per_host.max(1);
+        let key = self.host(slot).map_or(0, |host| host.key);
+        let frozen = self.is_frozen(key);
         let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::as_mut) else {
             return;
         };
         let record = &host.record;
-        let none = record.blocked
+        let none = frozen
+            || record.blocked
             || record.given_up.is_some()
             || host.in_line
             || host.robots_out
@@ -218,7 +221,8 @@ impl Frontier {
         let Some(host) = self.host(slot) else {
             return Ok(None);
         };
-        if host.record.blocked
+        if self.is_frozen(host.key)
+            || host.record.blocked
             || host.record.given_up.is_some()
             || host.in_line
             || host.robots_out

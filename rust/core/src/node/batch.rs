@@ -4,6 +4,7 @@ use crate::frontier::Micros;
 use crate::state::Writes;
 use crate::warc::Member;
 
+use super::exchange::StreamPosition;
 use super::progress::Reading;
 use super::rows::IndexRow;
 
@@ -24,6 +25,12 @@ pub(super) struct Batch {
     pub frontier_batch: u64,
     pub seen_batch: u64,
     pub tally: Reading,
+    /// There are links for other nodes, or keys from them, that become a write when it ends.
+    pub foreign: bool,
+    /// The mark of the newest row of the outbox.
+    pub outbox: u64,
+    /// How far the stream of links was taken in.
+    pub positions: Vec<(u32, StreamPosition)>,
 }
 
 /// An index row and the number of the member it describes.
@@ -36,7 +43,7 @@ pub(super) struct Placed {
 
 impl Batch {
     pub fn is_empty(&self) -> bool {
-        self.writes.is_empty() && self.members.is_empty() && self.log.is_empty()
+        self.writes.is_empty() && self.members.is_empty() && self.log.is_empty() && !self.foreign
     }
 
     /// When the batch has waited long enough; `None` while it holds no visit.

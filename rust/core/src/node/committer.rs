@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::batch::Batch;
+use super::exchange::StreamPosition;
 use super::progress::Reading;
 use super::{LOG_POSITION, NodeError, WARC_POSITION};
 use crate::clock::Clock;
@@ -31,6 +32,8 @@ pub(super) struct Commit {
     pub frontier_batch: u64,
     pub seen_batch: u64,
     pub tally: Reading,
+    pub outbox: u64,
+    pub positions: Vec<(u32, StreamPosition)>,
 }
 
 type Answer = Result<Commit, NodeError>;
@@ -211,6 +214,8 @@ impl Work {
             frontier_batch: batch.frontier_batch,
             seen_batch: batch.seen_batch,
             tally: batch.tally,
+            outbox: batch.outbox,
+            positions: batch.positions,
         })
     }
 

@@ -51,6 +51,7 @@ impl Node {
             visited.outcome = Outcome::Deferred;
         }
         self.open.begin(now);
+        self.shares.touch_host(leased.visit.host_key);
         self.judge_content(&mut visited)?;
         let report = report(&visited);
         let verdict = self
@@ -358,6 +359,7 @@ impl Node {
 
     /// Through the door into `seen`, and what is fresh into the frontier.
     pub(super) fn admit(&mut self, found: Vec<Found>, from: &str) -> Result<(), NodeError> {
+        let found = self.keep_own(found, from);
         if found.is_empty() {
             return Ok(());
         }

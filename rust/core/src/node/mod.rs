@@ -14,12 +14,15 @@
 mod alias;
 mod batch;
 mod committer;
+mod exchange;
 mod gather;
 mod hosts;
+mod partitions;
 mod progress;
 mod rows;
 mod seeds;
 mod settings;
+mod snapshot;
 mod trap;
 mod why;
 
@@ -32,6 +35,7 @@ use std::time::{Duration, Instant};
 use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
+use crate::exchange::{Carrier, Grants};
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
 use crate::outcome::Outcome;
@@ -44,9 +48,12 @@ use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
 
 use batch::Batch;
 use committer::Committer;
+pub use exchange::StreamPosition;
 pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
+pub use seeds::pack_seeds;
 pub use settings::NodeSettings;
+pub use snapshot::Summary;
 pub use why::why;
 
 /// What we do wrong, or what our own machine does to us.
@@ -110,6 +117,9 @@ pub struct Node {
     /// `seen` found no room on the disk for the open batch.
     seen_waits: bool,
     next: Next,
+    shares: partitions::Shares,
+    /// This node's part in a cluster; none in a standalone crawl.
+    exchange: Option<exchange::Exchange>,
 }
 
 impl std::fmt::Debug for Node {
@@ -139,6 +149,13 @@ impl Node {
         let rules = settings.rules();
         let state = Arc::new(DiskState::open(&dir.join("state"), settings.disk())?);
         let (warc, log) = open_files(dir, &settings, &*state)?;
+        let (shares, halves) = match settings.cluster {
+            Some(_) => partitions::Shares::stored(settings.partitions, &*state)?,
+            None => (partitions::Shares::all(settings.partitions), Vec::new()),
+        };
+        for half in halves {
+            partitions::remove_rows(half, settings.partitions, &*state)?;
+        }
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
@@ -153,17 +170,28 @@ impl Node {
             clock.now(),
             &mut writes,
         )?;
-        let seen = seen::open(settings.seen_kind()?, &settings.seen(dir), &*state)?;
+        let kind = settings.seen_kind()?;
+        if settings.cluster.is_some() && !kind.can_be_handed_over() {
+            return Err(NodeError::Settings(format!(
+                "seen.kind: '{}' cannot be used in a cluster; use 'exact'",
+                kind.as_str()
+            )));
+        }
+        let seen = seen::open(kind, &settings.seen(dir), &*state)?;
         let batch = frontier.seal(&mut writes);
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
+        let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
             gate: Arc::new(IpGate {
                 ips: frontier.ips(),
                 clock: Arc::clone(&clock),
+                cluster: exchange
+                    .as_ref()
+                    .map(|exchange| (Arc::clone(&exchange.carrier), Arc::clone(&exchange.grants))),
             }),
             known: Arc::new(Stored {
                 state: Arc::clone(&state),
@@ -195,7 +223,10 @@ impl Node {
             stopping: false,
             seen_waits: false,
             next: Next::Taken(0),
+            shares,
+            exchange,
         };
+        node.resume_shares();
         // What an earlier process queued may be out of a scope that was changed since.
         if node.frontier.counters().hosts_known > 0 {
             node.refilter();
@@ -218,9 +249,11 @@ impl Node {
 
     /// Whether no visit would be handed out however long one waits.
     fn has_ended(&self) -> bool {
+        // What is finished here can begin again when another node sends something.
         self.stopping
-            || self.limit_reached()
-            || matches!(self.next, Next::Finished | Next::LimitReached)
+            || self.exchange.is_none()
+                && (self.limit_reached()
+                    || matches!(self.next, Next::Finished | Next::LimitReached))
     }
 
     /// One round: take in what visits brought, hand out new visits, send a full batch to the
@@ -228,6 +261,7 @@ impl Node {
     fn round(&mut self, wait: Duration) -> Result<(), NodeError> {
         self.note_commits()?;
         let has_room = self.committer.has_room() && !self.seen_waits;
+        self.exchange_round(has_room)?;
         let wait = self.patience(wait, has_room);
         if has_room {
             let most = self.settings.store.batch_pages;
@@ -252,10 +286,16 @@ impl Node {
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
         let mut wait = wait;
+        if self.exchange.is_some() {
+            wait = wait.min(exchange::LOOK);
+        }
         if has_room && let Some(due) = self.open.due(self.settings.store.batch_wait) {
             wait = wait.min(until(due));
         }
-        if let Next::NothingDue { until: due } = self.next {
+        // What is due and may not begin is nothing to wake up for.
+        if self.may_begin()
+            && let Next::NothingDue { until: due } = self.next
+        {
             wait = wait.min(until(due));
         }
         wait
@@ -273,14 +313,26 @@ impl Node {
             self.fresh_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
+            if let Some(exchange) = &mut self.exchange {
+                exchange.committed(commit.outbox, commit.positions);
+            }
         }
         Ok(())
     }
 
+    /// Whether visits may begin at all.
+    fn may_begin(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        let held = exchange
+            .is_some_and(|exchange| exchange.carrier.fence.passed() || exchange.is_behind());
+        // With the committer behind, new visits would only fill memory.
+        let full = self.seen_waits || !self.committer.has_room();
+        !(self.paused || self.stopping || held || full)
+    }
+
     /// Hands out visits that are due, as many as the engine has room for.
     fn hand_out(&mut self) -> Result<(), NodeError> {
-        // With the committer behind, new visits would only fill memory.
-        if self.paused || self.stopping || self.seen_waits || !self.committer.has_room() {
+        if !self.may_begin() {
             return Ok(());
         }
         let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
@@ -361,6 +413,11 @@ impl Node {
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
+        if let Some(exchange) = &mut self.exchange {
+            let (now, begun) = (self.clock.now(), Instant::now());
+            batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
+            exchange.spent += begun.elapsed();
+        }
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());
         self.committer.send(batch);
@@ -405,6 +462,9 @@ impl Node {
             .set_live(&settings.visit()?)
             .map_err(NodeError::Settings)?;
         self.frontier.set_settings(frontier);
+        if let (Some(exchange), Some(cluster)) = (&mut self.exchange, &settings.cluster) {
+            exchange.set_settings(cluster, settings.frontier.address_delay);
+        }
         self.engine.set_policies(policies);
         self.refilter();
         self.aliases.set_settings(settings.alias.clone());
@@ -426,6 +486,26 @@ impl Node {
             self.refilter();
         }
     }
+}
+
+fn open_exchange(
+    settings: &NodeSettings,
+    frontier: &Frontier,
+    clock: &Arc<Clock>,
+    reads: &dyn Reads,
+) -> Result<Option<exchange::Exchange>, NodeError> {
+    let Some(cluster) = &settings.cluster else {
+        return Ok(None);
+    };
+    let grants = Grants::new(
+        settings.partitions,
+        settings.frontier.address_delay,
+        frontier.ips(),
+        Arc::clone(clock),
+    );
+    let grouping = settings.rules().grouping;
+    let (partitions, grants) = (settings.partitions, Arc::new(grants));
+    exchange::Exchange::open(cluster, partitions, grouping, grants, reads).map(Some)
 }
 
 fn task(lease: u64, url: Url, turn: Turn) -> Task {
@@ -530,11 +610,27 @@ impl RobotsRules for Compiled {
 struct IpGate {
     ips: Arc<IpTable>,
     clock: Arc<Clock>,
+    cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
 }
+
+/// How long a visit waits that met the fence.
+const FENCED: u64 = 1_000_000;
 
 impl Gate for IpGate {
     fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64> {
-        self.ips.enter_ip(task.lease, ip, self.clock.now())
+        let now = self.clock.now();
+        match &self.cluster {
+            Some((carrier, _)) if carrier.fence.passed() => Err(now + FENCED),
+            Some((_, grants)) => grants.enter(task.lease, ip),
+            None => self.ips.enter_ip(task.lease, ip, now),
+        }
+    }
+
+    fn still_open(&self) -> bool {
+        !self
+            .cluster
+            .as_ref()
+            .is_some_and(|(carrier, _)| carrier.fence.passed())
     }
 }
 

@@ -41,6 +41,25 @@ pub struct Progress {
     pub seconds: f64,
     pub next_due: Option<f64>,
     pub note: String,
+    /// Links that wait for the acknowledgement of the engine.
+    pub outbox: u64,
+    /// Messages of links packed and taken in.
+    pub messages_sent: u64,
+    pub messages_received: u64,
+    /// Links packed, and the bytes of the messages they went in.
+    pub links_sent: u64,
+    pub links_bytes: u64,
+    /// Foreign links that were asked for in the table of recent ones, and found there.
+    pub links_asked: u64,
+    pub links_known: u64,
+    /// Foreign links that the setting says not to follow.
+    pub links_discarded: u64,
+    /// Messages that could not be read.
+    pub messages_damaged: u64,
+    /// Seconds that packing and unpacking what crosses nodes took.
+    pub exchange_seconds: f64,
+    /// Nothing is under way, nothing is open, and nothing waits here.
+    pub idle: bool,
 }
 
 /// The totals at one moment, as they are kept in the state.
@@ -183,7 +202,25 @@ impl Node {
             }
             _ => "",
         };
+        let exchange = self.exchange.as_ref();
+        let view = exchange.map(|exchange| exchange.outbox.view());
+        let view = view.unwrap_or_default();
+        let inbox_empty = exchange.is_none_or(|exchange| !exchange.carrier.has_incoming());
         Progress {
+            outbox: view.waiting,
+            messages_sent: view.messages,
+            messages_received: exchange.map_or(0, |exchange| exchange.received),
+            links_sent: view.links,
+            links_bytes: view.message_bytes,
+            links_asked: view.asked,
+            links_known: view.hits,
+            links_discarded: exchange.map_or(0, |exchange| exchange.discarded),
+            messages_damaged: exchange.map_or(0, |exchange| exchange.damaged),
+            exchange_seconds: exchange.map_or(0.0, |exchange| exchange.spent.as_secs_f64()),
+            idle: idle
+                && inbox_empty
+                && view.waiting == 0
+                && matches!(self.next, Next::Finished | Next::LimitReached),
             activity,
             pages: safe.pages,
             bytes: safe.bytes,

@@ -1,13 +1,20 @@
 //! Seeds: links without a parent, through the same door as every link.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::gather::Found;
-use super::{Node, NodeError};
-use crate::canonical::canonical;
+use super::{Node, NodeError, NodeSettings};
+use crate::canonical::{canonical, partition};
+use crate::exchange::{Link, encode};
 use crate::state::{Reads, Space, StateError};
 
 /// Roots of the scope are kept under this prefix in the space `meta`.
 const ROOT: &[u8] = b"root/";
 const ROOT_END: &[u8] = b"root0";
+
+/// Seeds in one message at most.
+const MESSAGE: usize = 1_000;
 
 impl Node {
     /// Takes seeds; gives for each `None`, or why it was refused. They are safe when this returns.
@@ -49,6 +56,21 @@ impl Node {
         Ok(reasons)
     }
 
+    /// Takes the seeds that bound the scope; the URLs themselves come from elsewhere.
+    pub fn set_roots(&mut self, urls: &[String]) -> Result<(), NodeError> {
+        let mut scope = self.scope();
+        for raw in urls {
+            if let Ok(url) = canonical(raw, None, &self.rules)
+                && let Some(root) = scope.add_seed(&url)
+            {
+                let key = [ROOT, root.as_bytes()].concat();
+                self.open.writes.put(Space::Meta, key, Vec::new());
+            }
+        }
+        self.set_scope(scope);
+        self.commit_open()
+    }
+
     /// Sends the open batch and waits until it is safe. No room on the disk is an error here: the
     /// caller cannot look at progress meanwhile.
     pub(super) fn commit_open(&mut self) -> Result<(), NodeError> {
@@ -63,6 +85,48 @@ impl Node {
         }
         Ok(())
     }
+}
+
+/// Messages by partition, and for each seed why it was refused.
+pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
+
+/// Packs seeds into messages for the owners of their hosts; gives for each seed `None`, or why it
+/// was refused.
+pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeeds, NodeError> {
+    let rules = settings.rules();
+    let mut scope = settings.policies(&[])?.scope;
+    let mut reasons = Vec::with_capacity(urls.len());
+    let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
+    let from: Arc<str> = Arc::from("");
+    for raw in urls {
+        let url = match canonical(raw, None, &rules) {
+            Ok(url) => url,
+            Err(refusal) => {
+                reasons.push(Some(refusal.to_string()));
+                continue;
+            }
+        };
+        scope.add_seed(&url);
+        if let Err(rule) = scope.check(&url) {
+            reasons.push(Some(format!("out of scope: {}", rule.as_str())));
+            continue;
+        }
+        reasons.push(None);
+        let to = partition(url.host_key(), settings.partitions);
+        links.entry(to).or_default().push(Link {
+            url,
+            depth: 0,
+            seed: true,
+            sitemap: false,
+            from: Arc::clone(&from),
+        });
+    }
+    let mut messages = Vec::new();
+    for (to, links) in &links {
+        let pieces = links.chunks(MESSAGE);
+        messages.extend(pieces.map(|piece| (*to, encode(piece.iter()))));
+    }
+    Ok((messages, reasons))
 }
 
 /// The roots that seeds have added to the scope so far.

@@ -45,6 +45,21 @@ pub struct NodeSettings {
     pub frontier: Politeness,
     #[serde(default)]
     pub alias: crate::alias::Settings,
+    /// Absent in a standalone crawl.
+    #[serde(default)]
+    pub cluster: Option<Cluster>,
+}
+
+/// How links to other nodes are handled.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    pub mode: String,
+    pub batch_links: usize,
+    pub batch_wait: u64,
+    pub cache: usize,
+    pub keep: u64,
+    pub backlog: u64,
 }
 
 fn standalone() -> String {

@@ -197,6 +197,24 @@ impl Seen for Exact {
         }
     }
 
+    fn keys(
+        &self,
+        first: UrlKey,
+        last: UrlKey,
+        _reads: &dyn Reads,
+        visit: &mut dyn FnMut(UrlKey),
+    ) -> Result<(), StateError> {
+        let range = first..=last;
+        self.recent
+            .iter()
+            .filter(|key| range.contains(key))
+            .for_each(|key| visit(*key));
+        match &self.runs {
+            Some(runs) => runs.keys(first, last, visit),
+            None => Ok(()),
+        }
+    }
+
     fn ram_bytes(&self) -> u64 {
         let recent = self.recent.capacity() * (size_of::<UrlKey>() + 1);
         let rows = self.row_keys * size_of::<UrlKey>();

@@ -78,6 +78,21 @@ impl Seen for Memory {
         }
     }
 
+    fn keys(
+        &self,
+        first: UrlKey,
+        last: UrlKey,
+        _reads: &dyn Reads,
+        visit: &mut dyn FnMut(UrlKey),
+    ) -> Result<(), StateError> {
+        let range = first..=last;
+        self.keys
+            .iter()
+            .filter(|key| range.contains(key))
+            .for_each(|key| visit(*key));
+        Ok(())
+    }
+
     fn ram_bytes(&self) -> u64 {
         (self.keys.capacity() * (size_of::<UrlKey>() + 1) + self.batches.bytes()) as u64
     }

@@ -72,6 +72,21 @@ pub trait Seen: Send {
     /// The writes of all batches not applied yet are lost: their URLs may pass again.
     fn forget_pending(&mut self);
 
+    /// Gives the keys from `first` to `last` (both included) to `visit`; every batch must be
+    /// applied. Kinds that do not have the keys refuse.
+    fn keys(
+        &self,
+        _first: UrlKey,
+        _last: UrlKey,
+        _reads: &dyn Reads,
+        _visit: &mut dyn FnMut(UrlKey),
+    ) -> Result<(), StateError> {
+        Err(StateError::Format(format!(
+            "URLs remembered by seen = '{}' cannot be handed to another node; use 'exact'",
+            self.kind().as_str()
+        )))
+    }
+
     /// Bytes of RAM in use, without the store's own cache.
     fn ram_bytes(&self) -> u64;
 
@@ -110,6 +125,12 @@ impl Kind {
         Kind::Table,
         Kind::Memory,
     ];
+
+    /// Whether a partition can be handed over: its keys can be listed, and taken without URLs.
+    #[must_use]
+    pub const fn can_be_handed_over(self) -> bool {
+        matches!(self, Kind::Exact | Kind::Memory)
+    }
 
     /// The name, as in settings.
     #[must_use]

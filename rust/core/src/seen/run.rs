@@ -186,6 +186,30 @@ impl Run {
         Ok(())
     }
 
+    /// Gives the keys from `first` to `last` to `visit`.
+    pub fn keys(
+        &self,
+        first: UrlKey,
+        last: UrlKey,
+        visit: &mut dyn FnMut(UrlKey),
+    ) -> Result<(), StateError> {
+        let head = fence(&first.0);
+        // Equal halves may reach back over the border of a block.
+        let block = self.fences.partition_point(|fence| *fence < head);
+        let mut keys = Keys::new(self);
+        keys.offset = (block.saturating_sub(1) * BLOCK) as u64;
+        for key in keys {
+            let key = key?;
+            if key > last {
+                break;
+            }
+            if key >= first {
+                visit(key);
+            }
+        }
+        Ok(())
+    }
+
     fn read(&self, block: usize, into: &mut [u8]) -> Result<usize, StateError> {
         let start = (block * BLOCK) as u64;
         let end = self.label.count * KEY as u64;

@@ -181,6 +181,25 @@ impl Runs {
         self.list.iter().try_for_each(|run| run.find(keys, known))
     }
 
+    /// Gives the keys from `first` to `last` to `visit`, those on their way into a run too.
+    pub fn keys(
+        &self,
+        first: UrlKey,
+        last: UrlKey,
+        visit: &mut dyn FnMut(UrlKey),
+    ) -> Result<(), StateError> {
+        if let Move::Writing(load, _) | Move::Waiting(load) | Move::Written(load, ..) = &self.moving
+        {
+            let from = load.keys.partition_point(|key| *key < first);
+            let keys = load.keys.iter().skip(from);
+            keys.take_while(|key| **key <= last)
+                .for_each(|key| visit(*key));
+        }
+        self.list
+            .iter()
+            .try_for_each(|run| run.keys(first, last, visit))
+    }
+
     /// Bytes of RAM and of disk.
     pub fn bytes(&self) -> (usize, u64) {
         let keys = match &self.moving {

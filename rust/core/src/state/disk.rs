@@ -63,10 +63,50 @@ pub struct DiskState {
     settings: DiskSettings,
     room: Room,
     live: RwLock<Option<Live>>,
-    /// Bytes written to each space since its buffer was last handed to the disk.
-    buffered: Mutex<[u64; Space::ALL.len()]>,
+    buffered: Mutex<Buffered>,
     // Last, so that it is given back after the store is closed.
     _lock: Lock,
+}
+
+/// What was written since each space's buffer was last handed to the disk.
+#[derive(Debug)]
+struct Buffered {
+    /// Bytes of the space itself.
+    own: [u64; Space::ALL.len()],
+    /// Bytes of all spaces, where the space itself had some: a journal is kept as long as the
+    /// buffer of any space has something of it.
+    all: [u64; Space::ALL.len()],
+}
+
+impl Default for Buffered {
+    fn default() -> Self {
+        Self {
+            // A buffer read back from the journals may hold something.
+            own: [1; Space::ALL.len()],
+            all: [0; Space::ALL.len()],
+        }
+    }
+}
+
+impl Buffered {
+    fn wrote(&mut self, sizes: &[u64; Space::ALL.len()]) {
+        let batch: u64 = sizes.iter().sum();
+        for ((own, all), size) in self.own.iter_mut().zip(&mut self.all).zip(sizes) {
+            *own += size;
+            *all += if *own > 0 { batch } else { 0 };
+        }
+    }
+
+    /// Whether a space's buffer is to be handed over: it is full, or it holds on to old journals.
+    /// The engine sees to these itself, but only while its merging keeps up.
+    fn is_due(&self, space: usize, settings: &DiskSettings) -> bool {
+        self.own[space] >= settings.buffer_bytes / 4
+            || self.all[space] >= settings.journal_bytes / 2
+    }
+
+    fn handed_over(&mut self, space: usize) {
+        (self.own[space], self.all[space]) = (0, 0);
+    }
 }
 
 impl std::fmt::Debug for DiskState {
@@ -136,7 +176,7 @@ impl DiskState {
         Ok(())
     }
 
-    fn lock_buffered(&self) -> std::sync::MutexGuard<'_, [u64; Space::ALL.len()]> {
+    fn lock_buffered(&self) -> std::sync::MutexGuard<'_, Buffered> {
         self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -173,10 +213,7 @@ impl DiskState {
         } else {
             batch.durability(Some(mode)).commit()?;
         }
-        let mut buffered = self.lock_buffered();
-        for (sum, size) in buffered.iter_mut().zip(sizes) {
-            *sum += size;
-        }
+        self.lock_buffered().wrote(sizes);
         Ok(())
     }
 }
@@ -250,18 +287,18 @@ impl Live {
         Ok(Live { db, spaces })
     }
 
-    /// Hands full buffers to the disk, and waits while the disk is behind: the engine itself lets
-    /// them grow without a bound, and would wait for ever for a writer that has failed.
+    /// Hands full buffers to the disk, and those that hold on to old journals, and waits while the
+    /// disk is behind: the engine itself lets buffers and journals grow without a bound, and would
+    /// wait for ever for a writer that has failed.
     fn make_buffer_room(
         &self,
         settings: &DiskSettings,
-        buffered: &Mutex<[u64; Space::ALL.len()]>,
+        buffered: &Mutex<Buffered>,
     ) -> Result<(), Failed> {
-        let share = settings.buffer_bytes / 4;
         let mut sums = buffered.lock().unwrap_or_else(PoisonError::into_inner);
-        for (sum, space) in sums.iter_mut().zip(&self.spaces) {
-            if *sum >= share {
-                *sum = 0;
+        for (number, space) in self.spaces.iter().enumerate() {
+            if sums.is_due(number, settings) {
+                sums.handed_over(number);
                 space.rotate_memtable()?;
             }
         }
@@ -273,13 +310,13 @@ impl Live {
             }
             if full && !self.spaces.iter().any(|s| s.sealed_memtable_count() > 0) {
                 // Many half-full buffers: hand over the largest.
-                let Some(largest) = (0..sums.len()).max_by_key(|&i| sums[i]) else {
+                let Some(largest) = (0..self.spaces.len()).max_by_key(|&i| sums.own[i]) else {
                     return Ok(());
                 };
-                if sums[largest] == 0 {
+                if sums.own[largest] == 0 {
                     return Ok(());
                 }
-                sums[largest] = 0;
+                sums.handed_over(largest);
                 self.spaces[largest].rotate_memtable()?;
             }
             // Fails if the writer in the background has failed.
@@ -429,4 +466,32 @@ fn sizes(writes: &Writes) -> [u64; Space::ALL.len()] {
         sizes[*space as usize] += (bytes + OVERHEAD) as u64;
     }
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_hardly_written_to_does_not_hold_on_to_journals() {
+        let settings = DiskSettings::default();
+        let mut buffered = Buffered::default();
+        let (meta, queue) = (Space::Meta as usize, Space::Queue as usize);
+        let mut sizes = [0; Space::ALL.len()];
+        (sizes[meta], sizes[queue]) = (20, 1 << 20);
+        let mut handed_over = [0; Space::ALL.len()];
+        for _ in 0..1024 {
+            buffered.wrote(&sizes);
+            for (space, times) in handed_over.iter_mut().enumerate() {
+                if buffered.is_due(space, &settings) {
+                    buffered.handed_over(space);
+                    *times += 1;
+                }
+            }
+        }
+        // 1 GiB of journals: one buffer of 16 MiB after the other, and the small one with each 128.
+        assert_eq!((handed_over[queue], handed_over[meta]), (64, 8));
+        // What a space may have had before opening is handed over once.
+        assert_eq!(handed_over[Space::Robots as usize], 1);
+    }
 }

@@ -35,9 +35,48 @@ fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 fn one(state: &DiskState, key: &[u8]) {
+    one_in(state, Space::Meta, key);
+}
+
+fn one_in(state: &DiskState, space: Space, key: &[u8]) {
     let mut writes = Writes::default();
-    writes.put(Space::Meta, key, *b"v");
+    writes.put(space, key, *b"v");
     state.apply(writes, true).unwrap();
+}
+
+fn journal_bytes(dir: &Path) -> u64 {
+    let files = fs::read_dir(dir.join("store")).unwrap();
+    files
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jnl"))
+        .map(|path| fs::metadata(path).map_or(0, |file| file.len()))
+        .sum()
+}
+
+/// A space that is hardly written to must not keep every journal since its last file.
+#[test]
+fn the_journals_stay_within_their_bound() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = DiskSettings {
+        journal_bytes: 96 << 20,
+        buffer_bytes: 16 << 20,
+        ..DiskSettings::default()
+    };
+    let state = DiskState::open(dir.path(), settings).unwrap();
+    one_in(&state, Space::Robots, b"once");
+    let mut most = 0;
+    for batch in 0..500_u64 {
+        let mut writes = Writes::default();
+        writes.put(Space::Meta, *b"clock", batch.to_be_bytes());
+        for item in 0..1_000_u64 {
+            let key = [batch.to_be_bytes(), item.to_be_bytes()].concat();
+            writes.put(Space::Queue, key, vec![b'x'; 1_000]);
+        }
+        state.apply(writes, false).unwrap();
+        most = most.max(journal_bytes(dir.path()));
+    }
+    // One journal of 64 MB is being filled, and the engine looks only when it is full.
+    assert!(most < (96 + 2 * 64) << 20, "{} MB", most >> 20);
 }
 
 #[test]
@@ -56,7 +95,7 @@ fn other_formats_are_refused_and_left_alone() {
     let mark = dir.path().join("store/FORMAT");
     let good = fs::read(&mark).unwrap();
     for (bad, expected) in [
-        (&b"gossamer-state 2\n"[..], "newer version"),
+        (&b"gossamer-state 3\n"[..], "newer version"),
         (b"gossamer-state 0\n", "older version"),
         (b"gossamer-state\n", "does not name a format"),
         (b"", "does not name a format"),

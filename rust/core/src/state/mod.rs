@@ -37,11 +37,13 @@ pub enum Space {
     Content,
     /// Index rows: what became of a URL, by URL key.
     Index,
+    /// Links to partitions of other nodes, by the time they were found.
+    Outbox,
 }
 
 impl Space {
     /// Every space, in the order of their numbers.
-    pub const ALL: [Space; 7] = [
+    pub const ALL: [Space; 8] = [
         Space::Meta,
         Space::Seen,
         Space::Queue,
@@ -49,6 +51,7 @@ impl Space {
         Space::Robots,
         Space::Content,
         Space::Index,
+        Space::Outbox,
     ];
 
     /// The name of the space, in file names and messages.
@@ -62,6 +65,7 @@ impl Space {
             Space::Robots => "robots",
             Space::Content => "content",
             Space::Index => "index",
+            Space::Outbox => "outbox",
         }
     }
 }

@@ -53,6 +53,8 @@ struct Shared {
 pub struct Engine {
     shared: Arc<Shared>,
     stopping: watch::Sender<Stopping>,
+    /// Counts recalls; a task ends when it has changed.
+    recalled: watch::Sender<u64>,
     runtime: Option<Runtime>,
 }
 
@@ -112,6 +114,7 @@ impl Engine {
         Ok(Engine {
             shared,
             stopping: watch::Sender::new(Stopping::No),
+            recalled: watch::Sender::new(0),
             runtime: Some(runtime),
         })
     }
@@ -125,7 +128,8 @@ impl Engine {
         for task in tasks {
             let shared = Arc::clone(&self.shared);
             let stopping = self.stopping.subscribe();
-            runtime.spawn(shared.run(task, stopping));
+            let recalled = self.recalled.subscribe();
+            runtime.spawn(shared.run(task, stopping, recalled));
         }
     }
 
@@ -218,6 +222,11 @@ impl Engine {
         *lock(&self.shared.notify) = Some(notify);
     }
 
+    /// Gives back all visits under way; later ones are not touched.
+    pub fn recall(&self) {
+        self.recalled.send_modify(|count| *count += 1);
+    }
+
     /// Begins no further visit; waiting tasks are answered [`Outcome::Deferred`]. With `now`,
     /// visits under way are given back too.
     pub fn stop(&self, now: bool) {
@@ -246,7 +255,12 @@ impl Shared {
         Arc::clone(&self.policies.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn run(self: Arc<Self>, task: Task, mut stopping: watch::Receiver<Stopping>) {
+    async fn run(
+        self: Arc<Self>,
+        task: Task,
+        mut stopping: watch::Receiver<Stopping>,
+        mut recalled: watch::Receiver<u64>,
+    ) {
         let mut answer = Answer {
             shared: Arc::clone(&self),
             task: Some(task.clone()),
@@ -255,6 +269,8 @@ impl Shared {
         let visited = tokio::select! {
             biased;
             () = reached(&mut stopping, Stopping::Now) => None,
+            // An engine that is gone has stopped, and the line above knows.
+            Ok(()) = recalled.changed() => None,
             visited = self.visit(task, begin) => visited,
         };
         if let Some(task) = answer.task.take() {
@@ -372,5 +388,9 @@ impl AddressGate for TaskGate {
             return Err(self.clock.now());
         }
         self.gate.enter(&self.task, ip)
+    }
+
+    fn still_open(&self) -> bool {
+        self.gate.still_open()
     }
 }

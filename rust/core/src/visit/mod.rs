@@ -112,6 +112,11 @@ pub trait Gate: Send + Sync {
 
     /// `Err` is the time before which it may not.
     fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64>;
+
+    /// Whether the right to visit still holds, asked when the connection stands.
+    fn still_open(&self) -> bool {
+        true
+    }
 }
 
 /// A gate that is always open, for engines without a frontier.

@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
+use super::blocks::{Blocks, Own};
 use super::change::State;
 use super::hash::{Draw, Purpose};
 use super::kind::{Agent, Kind};
 use super::path::{WORDS, push_number};
-use super::text::{CHARSETS, Charset, Pool, TITLE_WORDS};
+use super::sheet::Sheet;
+use super::text::{CHARSETS, Charset};
 use super::{Model, Node, Place};
 
 /// Sizes are log-normal with this median and spread: a mean of 20 KB and a long tail.
@@ -24,17 +26,13 @@ const LINK_BYTES: usize = 88;
 pub struct Scratch {
     pub links: Vec<Node>,
     path: Vec<u8>,
+    sheet: Sheet,
 }
 
 struct Writer<'a> {
     model: &'a Model,
-    pool: &'a Pool,
     out: &'a mut Vec<u8>,
     host: u32,
-    /// Directories to climb for a relative link; none where only absolute paths may be used.
-    climb: Option<usize>,
-    /// The page is one of `/list.php?page=N` and has no base.
-    lists: bool,
 }
 
 impl Model {
@@ -87,22 +85,27 @@ impl Model {
         let depth = slashes.filter(|&&byte| byte == b'/').count() - 1;
         let mut writer = Writer {
             model: self,
-            pool: self.pools.of(charset),
             out,
             host: place.host,
-            climb: if portable {
-                None
-            } else {
-                Some(if based { 2 } else { depth })
-            },
-            lists: !based && !portable && path.starts_with(b"/list.php"),
         };
         writer.head(original, charset, based, &mut style);
         let plain = links.len() * LINK_BYTES + writer.out.len() - start;
         let share = target.saturating_sub(plain) / (links.len().max(1) * SPREAD_OUT);
+        let climb = (!portable).then_some(if based { 2 } else { depth });
+        let lists = !based && !portable && path.starts_with(b"/list.php");
+        let mut blocks = Blocks {
+            model: self,
+            pool: self.pools.of(charset),
+            share,
+            own: Own::new(self, place.host, climb, path),
+            lists,
+            spare: path,
+        };
+        scratch.sheet.clear();
         for &node in &links {
-            writer.block(node, &mut style, &mut text, share, path);
+            blocks.write(node, &mut style, &mut text, &mut scratch.sheet);
         }
+        writer.out.extend_from_slice(scratch.sheet.text());
         let before = writer.out.len();
         // Not counted below: a copy differs from its original only in this line.
         if let Kind::NearDuplicate { .. } = self.kind(place) {
@@ -214,111 +217,6 @@ impl Writer<'_> {
         );
         self.model.write_title(original, self.out);
         self.put("</h1></div>\n<div class=\"main\"><div>\n");
-    }
-
-    /// A block of text with one link in it.
-    fn block(
-        &mut self,
-        node: Node,
-        style: &mut Draw,
-        text: &mut Draw,
-        share: usize,
-        path: &mut Vec<u8>,
-    ) {
-        let bits = style.bits();
-        let (open, close) = match bits & 15 {
-            0 => ("<ul><li><b>", "</b></ul>\n"),
-            1 => ("<table><tr><td>", "</td></tr></table>\n"),
-            2 => ("<div class=\"box\"><div><span>", "</span></div></div>\n"),
-            3 => ("<p>", "\n"),
-            4 => ("<P ALIGN=left>", "</P>\n"),
-            5 => ("<blockquote><p>", "</p></blockquote>\n"),
-            6 => ("<h2 class='t'>", "</h2>\n"),
-            7 => ("<!-- <a href=\"/decoy/comment\">x</a> --><p>", "</p>\n"),
-            _ => ("<p>", "</p>\n"),
-        };
-        self.put(open);
-        if share >= 32 {
-            self.pool.write_short(text, share, self.out);
-        }
-        let before = [
-            "<a href=\"",
-            "<a href='",
-            "<a href=",
-            "<A HREF=\"",
-            "<a class=\"l\" title=\"a > b\" href=\"",
-            "<a rel=next href = \"",
-            "<a href=\" ",
-            "<a\n  id=x data-n='1'\n  href='",
-        ];
-        let after = ["\">", "'>", ">", "\">", "\">", "\" >", " \">", "'>"];
-        let quoting = (bits >> 4 & 7) as usize;
-        self.put(before[quoting]);
-        self.href(node, bits >> 8, path);
-        if bits >> 60 == 0 {
-            self.put("#part");
-        }
-        self.put(after[quoting]);
-        if let Some(word) = self.pool.words.get((bits >> 32) as usize % TITLE_WORDS) {
-            self.out.extend_from_slice(word);
-        }
-        self.put(if bits >> 40 & 7 == 0 {
-            "<em>!</em></a>"
-        } else {
-            "</a>"
-        });
-        self.put(close);
-    }
-
-    fn href(&mut self, node: Node, bits: u64, path: &mut Vec<u8>) {
-        path.clear();
-        self.model.write_node_path(node, path);
-        let host = self.model.node_host(node);
-        let form = bits & 7;
-        if host != self.host {
-            self.put(if form == 0 { "//" } else { "http://" });
-            self.model.hosts.write_authority(host, self.out);
-            return self.escaped(path, bits);
-        }
-        match self.climb {
-            Some(_) if form == 7 => {
-                self.put("http://");
-                self.model.hosts.write_authority(host, self.out);
-                self.escaped(path, bits);
-            }
-            Some(_) if form >= 3 && self.lists && path.starts_with(b"/list.php?") => {
-                self.escaped(&path["/list.php".len()..], 0);
-            }
-            Some(climb) if form >= 4 => {
-                for _ in 0..climb {
-                    self.put("../");
-                }
-                if climb == 0 && (path.len() == 1 || form == 4) {
-                    self.put("./");
-                }
-                self.escaped(&path[1..], 0);
-            }
-            _ => self.escaped(path, bits),
-        }
-    }
-
-    /// A URL inside an attribute.
-    fn escaped(&mut self, url: &[u8], bits: u64) {
-        let mut rest = url;
-        if bits >> 8 & 15 == 0 && rest.first() == Some(&b'/') {
-            self.put(if bits >> 12 & 1 == 0 {
-                "&#x2F;"
-            } else {
-                "&#47;"
-            });
-            rest = &rest[1..];
-        }
-        while let Some(at) = memchr::memchr(b'&', rest) {
-            self.out.extend_from_slice(&rest[..at]);
-            self.put(if bits >> 13 & 1 == 0 { "&amp;" } else { "&" });
-            rest = &rest[at + 1..];
-        }
-        self.out.extend_from_slice(rest);
     }
 
     fn tail(&mut self, style: &mut Draw) {

@@ -2,6 +2,7 @@
 //! Takes: options. Gives: every host, path, link and behaviour as a function of its number.
 //! Guarantees: deterministic; memory O(hosts), whatever the number of pages.
 
+mod blocks;
 pub mod change;
 pub mod hash;
 pub mod hosts;
@@ -11,6 +12,8 @@ pub mod links;
 pub mod node;
 pub mod path;
 pub mod robots;
+mod shape;
+mod sheet;
 pub mod sitemap;
 pub mod text;
 pub mod traps;
@@ -82,7 +85,7 @@ impl Model {
     #[inline]
     #[must_use]
     pub fn is_structural(&self, place: Place) -> bool {
-        place.page == 0 || place.page * links::BRANCH + 1 < self.linked_pages(place.host)
+        holds_others(place.page, self.linked_pages(place.host))
     }
 
     /// The page has no link to it.
@@ -103,4 +106,10 @@ impl Model {
             _ => place,
         }
     }
+}
+
+/// Other pages hang below this one of a host with so many linked pages.
+#[inline(always)]
+fn holds_others(page: u64, linked: u64) -> bool {
+    page == 0 || page * links::BRANCH + 1 < linked
 }

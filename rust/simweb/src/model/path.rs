@@ -3,22 +3,9 @@
 //! writing the page's path again, so each page has exactly one path.
 
 use super::hash::Purpose;
-use super::{Model, Node, Place, traps};
-
-/// First directories of pages that others hang below. Robots rules never name them.
-pub const STEM_WORDS: [&str; 8] = [
-    "news", "topics", "guide", "team", "archive", "region", "series", "index",
-];
-/// First directories of all other pages; robots rules choose among them.
-pub const LEAF_WORDS: [&str; 12] = [
-    "story", "item", "photo", "review", "private", "draft", "member", "event", "note", "recipe",
-    "album", "report",
-];
-pub const WORDS: [&str; 24] = [
-    "amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heath", "islet", "juniper",
-    "knoll", "linden", "meadow", "north", "ochre", "prairie", "quartz", "river", "stone",
-    "thicket", "upland", "valley", "willow", "zephyr",
-];
+use super::shape::Shape;
+pub use super::shape::{LEAF_WORDS, STEM_WORDS, WORDS};
+use super::{Model, Node, Place, holds_others, traps};
 
 /// What a request's path means on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,48 +36,19 @@ impl Model {
             out.push(b'/');
             return;
         }
-        let host = self.hosts.content(place.host);
-        let page = place.page;
         if self.options.orphans > 0.0 && self.write_orphan_path(place, out) {
             return;
         }
-        let mut draw = self.draw(Purpose::Shape, host, page);
-        let bits = draw.bits();
-        let word = |shift: u32| WORDS[(bits >> shift) as usize % WORDS.len()];
-        if self.is_structural(place) {
-            let stem = STEM_WORDS[(bits >> 8) as usize % STEM_WORDS.len()];
-            match bits % 4 {
-                0 => push_all(out, &["/", stem, "/p"]),
-                1 => push_all(out, &["/", stem, "/", word(16), "/"]),
-                2 => push_all(out, &["/list.php?page="]),
-                _ => push_all(out, &["/", stem, "-"]),
-            }
-            push_number(out, page);
-            match bits % 4 {
-                0 => push_all(out, &[".html"]),
-                1 => push_all(out, &["/"]),
-                _ => {}
-            }
-            return;
-        }
-        let leaf = LEAF_WORDS[(bits >> 8) as usize % LEAF_WORDS.len()];
-        match bits % 8 {
-            0 => push_all(out, &["/", leaf, "/p"]),
-            1 | 2 => push_all(out, &["/", leaf, "/", word(16), "/"]),
-            3 => push_all(out, &["/", leaf, "/view?id="]),
-            4 => push_all(out, &["/", leaf, "/", word(16), "-", word(24), "-"]),
-            5 => push_all(out, &["/", leaf, "/", word(16), "/", word(24), "/"]),
-            6 => push_all(out, &["/list.php?page="]),
-            _ => push_all(out, &["/", leaf, "/caf%C3%A9-", word(16), "/"]),
-        }
-        push_number(out, page);
-        match bits % 8 {
-            0 | 1 => push_all(out, &[".html"]),
-            2 => push_all(out, &["/"]),
-            3 => push_all(out, &["&cat=", word(16)]),
-            5 => push_all(out, &[".htm"]),
-            _ => {}
-        }
+        self.shape(place, self.linked_pages(place.host)).append(out);
+    }
+
+    /// The shape of the path of a page that is no orphan nor below one; `linked` is the number of
+    /// linked pages of its host.
+    #[inline(always)]
+    pub(crate) fn shape(&self, place: Place, linked: u64) -> Shape {
+        let host = self.hosts.content(place.host);
+        let bits = self.draw(Purpose::Shape, host, place.page).bits();
+        Shape::new(place.page, holds_others(place.page, linked), bits)
     }
 
     /// Appends the path of an orphan that is a directory, or of the page that lies in it.

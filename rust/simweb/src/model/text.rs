@@ -6,6 +6,7 @@ use std::ops::Range;
 use encoding_rs::{Encoding, GBK, SHIFT_JIS, UTF_8, WINDOWS_1252};
 
 use super::hash::{Draw, Purpose};
+use super::sheet::Piece;
 
 /// Small enough to stay in a core's second cache, large enough that pages hardly overlap.
 const POOL_BYTES: usize = 1 << 18;
@@ -24,6 +25,8 @@ pub struct Pool {
     boundaries: Vec<u32>,
     /// Words for titles.
     pub words: Vec<Vec<u8>>,
+    /// The same words, for links.
+    pub(crate) link_words: [Piece<32>; TITLE_WORDS],
 }
 
 impl Pool {
@@ -62,14 +65,20 @@ impl Pool {
             }
             boundaries.push(starts.get(next).copied().unwrap_or(text.len()) as u32);
         }
-        let words = lexicon[200..200 + TITLE_WORDS]
+        let words: Vec<Vec<u8>> = lexicon[200..200 + TITLE_WORDS]
             .iter()
             .map(|word| encoding.encode(word).0.into_owned())
             .collect();
+        let mut link_words = [Piece::EMPTY; TITLE_WORDS];
+        for (piece, word) in link_words.iter_mut().zip(&words) {
+            // Three syllables at most: always fits.
+            *piece = Piece::of(word).unwrap_or(Piece::EMPTY);
+        }
         Pool {
             text,
             boundaries,
             words,
+            link_words,
         }
     }
 
@@ -95,19 +104,17 @@ impl Pool {
         start..(self.boundaries[last] as usize).max(start)
     }
 
-    /// Appends about that many bytes, whole sentences, from the beginning of the pool.
-    #[inline]
-    pub fn write_short(&self, draw: &mut Draw, length: usize, out: &mut Vec<u8>) {
+    /// A short part of about that many bytes, from the beginning of the pool: where it begins and
+    /// ends, nothing if the end is before the beginning. None for a length that is not short.
+    #[inline(always)]
+    pub(crate) fn short_part(&self, draw: &mut Draw, length: usize) -> Option<(usize, usize)> {
         let grains = length / GRAIN;
         if grains + 1 >= SHORT_GRAINS {
-            return self.write(draw, length, out);
+            return None;
         }
         let first = draw.below((SHORT_GRAINS - grains - 1) as u64) as usize;
         let start = self.boundaries[first] as usize;
-        let end = self.boundaries[(start + length) / GRAIN] as usize;
-        if let Some(text) = self.text.get(start..end) {
-            out.extend_from_slice(text);
-        }
+        Some((start, self.boundaries[(start + length) / GRAIN] as usize))
     }
 
     /// Appends about that many bytes, whole sentences.

@@ -80,7 +80,8 @@ async def serve(
     """Serves the API until the block ends."""
     if (settings.certificate is None) != (settings.key is None):
         raise SettingsError("control.certificate and control.key go together")
-    tokens = await asyncio.to_thread(ensure_tokens, directory)
+    place = Path(settings.tokens) if settings.tokens else directory
+    tokens = await asyncio.to_thread(ensure_tokens, place)
     listener = listen(settings)
     port = int(listener.getsockname()[1])
     scheme = "https" if settings.certificate else "http"

@@ -1,0 +1,23 @@
+//! Stage 9, `exchange`: a URL to the owner of its host.
+//!
+//! Takes the links of stored pages whose partition belongs to another node; gives each to that node.
+//! Guarantees: a link is in this node's store with its page, and leaves the list of what is to be
+//! sent only when the engine has acknowledged it; what was sent is kept for a while and can be sent
+//! again; memory is bounded whatever the receiver does. Receiving twice is harmless.
+//!
+//! Nothing here knows the engine: messages are bytes, and whoever carries them asks
+//! [`Carrier`] for them. [`Fence`] and [`Grants`] keep two nodes from visiting the same host or
+//! address at the same time.
+
+mod carrier;
+mod fence;
+mod grants;
+mod message;
+mod outbox;
+mod recent;
+
+pub use carrier::{Carrier, Incoming, Outgoing};
+pub use fence::Fence;
+pub use grants::Grants;
+pub use message::{Link, decode, encode};
+pub use outbox::{Outbox, OutboxSettings, OutboxView};

@@ -1,0 +1,167 @@
+"""`gossamer nodes`: the nodes of a cluster, seen and steered through the engine."""
+
+import asyncio
+import time
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gossamer.cli.assignments import assignments
+from gossamer.cli.chosen import Config, Crawl, Engine, Json, Set, cluster_overrides
+from gossamer.cli.operate import Control, Out, print_json
+from gossamer.cli.text import count, plain, size, span
+from gossamer.control.answers import ask_control
+from gossamer.control.client import find, path_of
+from gossamer.engine import connect
+from gossamer.errors import SettingsError, UsageError
+from gossamer.node.clustered import access
+from gossamer.settings import load
+from gossamer.settings.units import duration
+
+app = typer.Typer(help="The nodes of a cluster.", invoke_without_command=True)
+
+
+@app.callback()
+def nodes(
+    context: typer.Context,
+    *,
+    pause: Annotated[str | None, typer.Option(help="Pause this node.", metavar="ID")] = None,
+    resume: Annotated[str | None, typer.Option(help="Resume this node.", metavar="ID")] = None,
+    remove: Annotated[
+        str | None, typer.Option(help="Hand its partitions over and end it.", metavar="ID")
+    ] = None,
+    control: Control = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Show the crawl nodes, or steer one."""
+    if context.invoked_subcommand is not None:
+        return
+    client = find(control, out)
+    for command, node in {"pause": pause, "resume": resume, "remove": remove}.items():
+        if node is not None:
+            client.post(path_of("nodes", node, command))
+    rows = client.get("/nodes")
+    if json:
+        print_json({"nodes": rows})
+        return
+    for row in rows:
+        print(
+            f"{plain(row['id'])}: {row['state']}, up {span(row['uptime'])}, "
+            f"{count(row['pages'])} pages ({row['pages_per_second']:.1f}/s), "
+            f"{row['partitions']} partitions, memory {size(row['rss'])}, disk {size(row['disk'])}"
+        )
+
+
+def _ask(  # noqa: PLR0917
+    name: str,
+    body: object,
+    engine: str | None,
+    crawl: str | None,
+    config: Any,
+    settings: list[str] | None,
+) -> Any:
+    effective = load(config, assignments(settings or []) | cluster_overrides(engine, None, crawl))
+    if not effective.cluster.engine:
+        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+
+    async def run() -> Any:
+        line = await connect(access(effective), effective.cluster.name, f"command {name}")
+        try:
+            return await ask_control(line, name, body, 60.0)
+        finally:
+            await line.close()
+
+    return asyncio.run(run())
+
+
+@app.command("list")
+def list_nodes(
+    *,
+    engine: Engine = None,
+    crawl: Crawl = None,
+    config: Config = None,
+    settings: Set = None,
+    json: Json = False,
+) -> None:
+    """Who is in, and how they are."""
+    summary = _ask("status", None, engine, crawl, config, settings)
+    if json:
+        print(msgspec.json.encode(summary).decode())
+        return
+    table = Table(box=None, padding=(0, 2))
+    for column in ("node", "state", "partitions", "pages", "queued", "unsent", "machine", "notes"):
+        table.add_column(column)
+    for row in summary["nodes"]:
+        table.add_row(
+            row["node"], row["state"], str(row["partitions"]), str(row["pages"]),
+            str(row["urls_queued"]), str(row["outbox"]), row["host"], "; ".join(row["notes"]),
+        )  # fmt: skip
+    Console().print(table)
+
+
+@app.command()
+def remove(
+    node: Annotated[str, typer.Argument(help="Its name.")],
+    *,
+    engine: Engine = None,
+    crawl: Crawl = None,
+    config: Config = None,
+    settings: Set = None,
+) -> None:
+    """Take a node out in order: it hands everything over, then ends."""
+    _ask("remove", {"node": node}, engine, crawl, config, settings)
+    print(f"{node} hands its partitions over and then ends")
+
+
+@app.command()
+def add(
+    node: Annotated[str, typer.Argument(help="Its name.")],
+    *,
+    engine: Engine = None,
+    crawl: Crawl = None,
+    config: Config = None,
+    settings: Set = None,
+) -> None:
+    """Let a node stay that was to be removed. A new node is added by starting it."""
+    _ask("keep", {"node": node}, engine, crawl, config, settings)
+    print(f"{node} may own partitions; start it with: gossamer node --name {node} …")
+
+
+@app.command()
+def resend(
+    *,
+    since: Annotated[
+        str, typer.Option(help="A time such as 2026-11-15T12:00, or how long ago, such as 2h.")
+    ],
+    engine: Engine = None,
+    crawl: Crawl = None,
+    config: Config = None,
+    settings: Set = None,
+    json: Json = False,
+) -> None:
+    """Send links again from the nodes' own records, after the engine has lost some."""
+    answer = _ask("resend", {"since": _moment(since)}, engine, crawl, config, settings)
+    if json:
+        print(msgspec.json.encode(answer).decode())
+        return
+    for name, rows in answer.items():
+        print(f"{name}: {rows} rows of links are sent again")
+
+
+def _moment(text: str) -> float:
+    try:
+        return time.time() - duration(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except ValueError as error:
+        raise UsageError(
+            f"--since takes a time such as 2026-11-15T12:00, or how long ago, such as 2h; "
+            f"got {text!r}"
+        ) from error

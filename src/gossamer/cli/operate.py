@@ -1,0 +1,195 @@
+"""`gossamer status|pause|resume|stop|…`: the control API from the command line."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from gossamer.cli.assignments import assignments
+from gossamer.cli.text import count, plain, size, span
+from gossamer.control.client import Client, find, path_of
+from gossamer.errors import GossamerError, UsageError
+from gossamer.path.seed import read_seeds
+
+Control = Annotated[
+    str | None,
+    typer.Option(help="The control node; default: that of the crawl in --out.", metavar="URL"),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="The crawl's directory, which has URL and token [default: crawl-out]."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def print_json(value: object) -> None:
+    print(msgspec.json.encode(value).decode())
+
+
+def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Say how the crawl goes."""
+    client = find(control, out)
+    now = client.get("/status")
+    alerts = client.get("/alerts")
+    if json:
+        print_json(now | {"alert_list": alerts})
+        return
+    left = f", {span(now['eta_seconds'])} left" if now["eta_seconds"] is not None else ""
+    print(
+        f"{now['activity']} (wanted: {now['wanted']}): {count(now['pages'])} pages "
+        f"({now['pages_per_second']:.1f}/s), {size(now['bytes'])}, "
+        f"{count(now['urls_queued'])} queued, {now['in_flight']} under way{left}"
+    )
+    print(
+        f"hosts: {count(now['hosts_known'])} known, {now['hosts_active']} active, "
+        f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
+        f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
+    )
+    for alert in alerts:
+        print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
+
+
+def _command(name: str, meaning: str) -> Callable[..., None]:
+    def run(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+        result = find(control, out).post("/commands", {"command": name})
+        if json:
+            print_json(result)
+        else:
+            for node in result["nodes"]:
+                word = "confirmed" if node["confirmed"] else "NOT confirmed"
+                note = f": {plain(node['note'])}" if node["note"] else ""
+                print(f"{name}: {word} by {plain(node['node'])}{note}")
+        if not result["confirmed"]:
+            raise GossamerError(f"not every node has confirmed: {name}")
+
+    run.__doc__ = meaning
+    run.__name__ = name
+    return run
+
+
+pause = _command("pause", "Begin no new visit on any node, until resumed.")
+resume = _command("resume", "Go on after a pause.")
+stop = _command("stop", "Save everything and end the crawl.")
+checkpoint = _command("checkpoint", "Make everything done so far durable now.")
+
+
+def set_(
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(help="Settings; none: show all.", metavar="STAGE.NAME=VALUE..."),
+    ] = None,
+    *,
+    undo: Annotated[
+        int | None, typer.Option(help="Take back the change of this version.", metavar="VERSION")
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Show who changed what.")] = False,
+    control: Control = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Change live settings of a running crawl, or show them."""
+    client = find(control, out)
+    if history:
+        changes = client.get("/settings/changes")
+        if json:
+            print_json(changes)
+        else:
+            for change in reversed(changes):
+                _show_change(change)
+        return
+    if undo is None and not values:
+        _show_settings(client.get("/settings"), json=json)
+        return
+    if undo is not None:
+        if values:
+            raise UsageError("--undo takes no values")
+        change = client.post(f"/settings/changes/{undo}/undo")
+    else:
+        change = client.patch("/settings", {"values": assignments(values or [])})
+    if json:
+        print_json(change)
+    else:
+        _show_change(change)
+
+
+def _show_change(change: dict[str, Any]) -> None:
+    for value in change["values"]:
+        old, new = (msgspec.json.encode(value[name]).decode() for name in ("old", "new"))
+        print(f"version {change['version']} by {change['who']}: {value['name']}: {old} → {new}")
+
+
+def _show_settings(view: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(view)
+        return
+    for row in view["settings"]:
+        word = "" if row["live"] else " (fixed)"
+        value = plain(msgspec.json.encode(row["value"]).decode(), 100)
+        print(f"{row['name']} = {value}{word}  # {plain(row['meaning'])}")
+
+
+def _host(action: str, hosts: list[str], client: Client, *, json: bool) -> None:
+    rows = []
+    for host in hosts:
+        row = client.post(path_of("hosts", host), {"action": action})
+        rows.append(row)
+        if not json:
+            print(f"{plain(row['name'])}: {row['standing']}, {count(row['queued'])} URLs queued")
+    if json:
+        print_json({"hosts": rows})
+
+
+Hosts = Annotated[list[str], typer.Argument(help="Hosts, as in URLs.", metavar="HOST...")]
+
+
+def block(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Visit these hosts no more, until unblocked; their URLs stay queued."""
+    _host("block", hosts, find(control, out), json=json)
+
+
+def unblock(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Visit blocked hosts again."""
+    _host("unblock", hosts, find(control, out), json=json)
+
+
+def seed(
+    urls: Annotated[list[str] | None, typer.Argument(help="Seeds.", metavar="URL...")] = None,
+    *,
+    seeds: Annotated[
+        Path | None, typer.Option(help="File with a seed per line; - for standard input.")
+    ] = None,
+    fate: Annotated[
+        int | None, typer.Option(help="Tell what became of a submission.", metavar="NUMBER")
+    ] = None,
+    control: Control = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Submit seeds to a running crawl, or see what became of them."""
+    client = find(control, out)
+    if fate is not None:
+        found = client.get(f"/seeds/{fate}", limit=500)
+        if json:
+            print_json(found)
+        else:
+            for one in found["fates"]:
+                _show_fate(one)
+        return
+    submission = client.post("/seeds", {"urls": read_seeds(urls or [], seeds)})
+    if json:
+        print_json(submission)
+    else:
+        print(f"submission {submission['id']}: {submission['taken']} seeds taken")
+        for one in submission["seeds"]:
+            if not one["taken"]:
+                print(f"refused: {plain(one['url'])}: {plain(one['reason'])}", file=sys.stderr)
+    if not submission["taken"]:
+        raise GossamerError("no seed could be taken")
+
+
+def _show_fate(fate: dict[str, Any]) -> None:
+    word = fate["reason"] or fate["outcome"] or "queued"
+    print(f"{plain(fate['url'])}: {plain(word)}")

@@ -1,0 +1,72 @@
+"""Questions about hosts and URLs that a node answers for the partitions it holds."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from gossamer.cluster.native import NativeNode
+from gossamer.errors import GossamerError
+
+
+class FindBody(msgspec.Struct, forbid_unknown_fields=True):
+    """`question` is the native list's own; `active`: only hosts with a visit under way."""
+
+    question: str
+    active: bool = False
+
+
+class NameBody(msgspec.Struct, forbid_unknown_fields=True):
+    host: str
+
+
+class SteerBody(msgspec.Struct, forbid_unknown_fields=True):
+    host: str
+    action: str
+    wait_us: int = 0
+
+
+class UrlsBody(msgspec.Struct, forbid_unknown_fields=True):
+    urls: list[str]
+
+
+class NoBody(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class HostQuestions:
+    """Each answers from counters and single rows, never from a scan of the store."""
+
+    def __init__(self, node: NativeNode) -> None:
+        self._node = node
+        self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
+            "hosts": (FindBody, self._find),
+            "host": (NameBody, self._host),
+            "steer_host": (SteerBody, self._steer),
+            "last_visits": (UrlsBody, self._last_visits),
+            "partition_sizes": (NoBody, self._sizes),
+        }
+
+    async def _find(self, body: FindBody) -> Any:
+        found = self._node.host_list()
+        if found is None:
+            raise GossamerError("this node keeps no list of its hosts")
+        among = await asyncio.to_thread(self._node.active_hosts) if body.active else None
+        keys, place, matched, total = await asyncio.to_thread(found.find, body.question, among)
+        rows = msgspec.json.decode(await asyncio.to_thread(self._node.hosts, keys))
+        return {"rows": rows, "more": place is not None, "matched": matched, "total": total}
+
+    async def _host(self, body: NameBody) -> Any:
+        text = await asyncio.to_thread(self._node.host, body.host)
+        return None if text is None else msgspec.json.decode(text)
+
+    async def _steer(self, body: SteerBody) -> bool:
+        return await asyncio.to_thread(self._node.steer_host, body.host, body.action, body.wait_us)
+
+    async def _last_visits(self, body: UrlsBody) -> Any:
+        return msgspec.json.decode(await asyncio.to_thread(self._node.last_visits, body.urls))
+
+    async def _sizes(self, _body: NoBody) -> Any:
+        found = self._node.host_list()
+        return [] if found is None else await asyncio.to_thread(found.partition_sizes)

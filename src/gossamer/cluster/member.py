@@ -1,0 +1,415 @@
+"""A crawl node's life: it registers, holds what the map gives it, crawls, and leaves.
+
+    joining → running ⇄ paused → leaving
+       ▲         │ the lease is refused: taken out
+       └─────────┘ files are closed, the state is given up, a new incarnation joins
+
+Guarantees: nothing is visited without a lease and a map that names us; when the lease cannot be
+renewed visits stop before it ends, and go on when it can; a restart on the same disk goes on with
+the partitions whose owner and epoch in the map are still ours.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from gossamer.cluster.addresses import Addresses
+from gossamer.cluster.archive import Copies
+from gossamer.cluster.exchange import Receiver, Sender
+from gossamer.cluster.home import Home
+from gossamer.cluster.keeper import FencedError, Keeper
+from gossamer.cluster.lease import Lease
+from gossamer.cluster.messages import (
+    Event,
+    Happened,
+    Pause,
+    Paused,
+    Resumed,
+    Shutdown,
+    Status,
+    encode,
+)
+from gossamer.cluster.native import NativeNode
+from gossamer.cluster.questions import Questions
+from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.cluster.tasks import end
+from gossamer.cluster.view import View
+from gossamer.engine import Engine, LinkStream
+from gossamer.errors import (
+    EngineEmptyError,
+    EngineError,
+    EvictedError,
+    GossamerError,
+    SnapshotError,
+)
+from gossamer.model.progress import Activity, Progress
+from gossamer.settings import CrawlSettings
+
+STEP_WAIT = 0.1
+STATUS_EVERY = 0.5
+GRACE = 10.0
+DRAIN = 10.0
+
+_progress = msgspec.json.Decoder(Progress).decode
+
+
+class Wiring(Protocol):
+    """What a member does not make itself."""
+
+    def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> NativeNode: ...
+    def native_text(self, settings: CrawlSettings, name: str) -> str: ...
+    def read_settings(self, text: str) -> CrawlSettings: ...
+
+
+class Member:
+    """One incarnation of a node, from joining to its end. `run` gives why it ended."""
+
+    def __init__(
+        self,
+        home: Home,
+        engine: Engine,
+        *,
+        snapshots_url: str,
+        wiring: Wiring,
+        host: str,
+        pid: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self._home = home
+        self._engine = engine
+        self._url = snapshots_url
+        self._wiring = wiring
+        self._host, self._pid = host, pid
+        self._say = say
+        self._view = View(engine)
+        self._stream = LinkStream(engine)
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="node")
+        self._started = time.time()
+        self._state = "joining"
+        self._progress: Progress | None = None
+        self._settings: CrawlSettings | None = None
+        self._known_change = -1
+        self._known_roots = -1
+        self._background: set[asyncio.Task[None]] = set()
+        self._stop = asyncio.Event()
+        self._gone_for_good = False
+        self._held = False
+        self.reason = ""
+
+    # --- from outside
+
+    def stop(self, reason: str, *, for_good: bool = False) -> None:
+        """Ends in order. `for_good`: this node is not coming back."""
+        self.reason = self.reason or reason
+        self._gone_for_good = self._gone_for_good or for_good
+        self._stop.set()
+
+    def hold(self, held: bool) -> None:
+        """Holds this node alone back: it begins no visits, whatever the others do; until it is let go."""
+        self._held = held
+        self._view.hint.set()
+
+    async def run(self) -> str:
+        """Until stopped; gives the reason. `EvictedError`: taken out, the files are closed."""
+        await self._join()
+        await asyncio.to_thread(self._home.open)
+        assert self._settings is not None  # noqa: S101  read by _join
+        self._node = await asyncio.to_thread(
+            self._wiring.open_node, self._home.directory, self._settings, self._home.incarnation
+        )
+        try:
+            self._node.set_fence(0)
+            return await self._crawl(self._settings)
+        finally:
+            self._node.set_fence(0)
+            await asyncio.to_thread(self._node.close)
+            self._threads.shutdown(wait=False)
+
+    # --- joining
+
+    async def _join(self) -> None:
+        """Waits for the crawl to be known to the engine."""
+        await self._view.open()
+        told = ""
+        while True:
+            try:
+                await self._view.refresh()
+                if self._view.crawl is not None and self._view.map is not None:
+                    break
+            except EngineError as error:
+                if str(error) != told:
+                    told = str(error)
+                    self._say(f"waiting: {told}")
+            if self._stop.is_set():
+                raise GossamerError(self.reason)
+            await self._view.wait()
+        self._settings = self._wiring.read_settings(self._view.crawl.settings)
+        self._known_change = self._view.crawl.change
+
+    async def _take_lease(self) -> None:
+        """Registers; a node of this name on another disk must be taken out first."""
+        told = False
+        while not self._stop.is_set():
+            try:
+                if await self._lease.take():
+                    return
+                if not told:
+                    told = True
+                    self._say(
+                        f"a node named {self._home.node} is running, or was until a moment ago, on "
+                        "another disk; waiting until its lease has ended"
+                    )
+            except EngineError as error:
+                self._say(f"waiting: {error}")
+            await asyncio.sleep(self._lease.every)
+
+    # --- crawling
+
+    async def _crawl(self, settings: CrawlSettings) -> str:
+        cluster, name = settings.cluster, self._home.node
+        self._lease = Lease(
+            self._view.nodes,
+            name,
+            self._home.incarnation,
+            cluster.lease,
+            address=self._host,
+            pid=self._pid,
+        )
+        self._receiver = Receiver(self._node, self._stream)
+        self._sender = Sender(self._node, self._stream)
+        snapshots = Snapshots(self._url, self._view.crawl.name)  # type: ignore[union-attr]
+        await snapshots.check_belongs(self._view.crawls)
+        archive = Archive(self._url, self._engine.names.crawl) if cluster.archive else None
+        self._copies = Copies(self._home.directory, name, archive, keep=cluster.snapshot_keep)
+
+        self._keeper = Keeper(
+            self._node,
+            name=name,
+            view=self._view,
+            lease=self._lease,
+            snapshots=snapshots,
+            copies=self._copies,
+            stream=self._stream,
+            scratch=self._home.scratch,
+            tell=self._tell,
+        )
+        self._addresses = Addresses(self._node, name=name, engine=self._engine, view=self._view)
+        questions = Questions(self._node, self._keeper, self.stop, self._status, self.hold)
+        await self._take_lease()
+        names = self._engine.names
+        listening = [
+            await self._engine.serve(names.grants(name), self._addresses.answer),
+            await self._engine.serve(names.node(name), questions.answer),
+        ]
+        try:
+            await self._work()
+        finally:
+            for end in listening:
+                with contextlib.suppress(Exception):
+                    await end()
+        return self.reason
+
+    async def _work(self) -> None:
+        """All tasks until one fails or we are stopped; then the orderly end."""
+        endless = [
+            self._renewing(),
+            self._stepping(),
+            self._following(),
+            self._saving(),
+            self._reporting(),
+            self._sender.run(),
+            self._receiver.run(),
+            self._addresses.run(),
+        ]
+        tasks = [asyncio.create_task(one) for one in endless]
+        stopped = asyncio.create_task(self._stopped())
+        try:
+            await asyncio.wait([*tasks, stopped], return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done():
+                    task.result()
+            await self._leave()
+        finally:
+            every = [*tasks, stopped, *self._background]
+            await end(every)
+            # A step that was under way in its thread is waited for by `close`.
+        await self._lease.give_up(keeps=not self._gone_for_good)
+
+    async def _stopped(self) -> None:
+        await self._stop.wait()
+
+    async def _leave(self) -> None:
+        """No new visits; those under way end, and what they found leaves."""
+        self._state = "leaving"
+        self._node.stop(now=False)
+        await _wait(lambda: self._progress is not None and not self._progress.in_flight, GRACE)
+        self._node.stop(now=True)
+        await _wait(lambda: not (self._node.outbox()[0] and self._engine.connected), DRAIN)
+        self._node.set_fence(0)
+
+    async def _renewing(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(max(0.25, self._lease.every)):
+                    await self._lease.renew()
+            except (EngineError, TimeoutError):
+                await asyncio.sleep(0.1)
+                continue
+            if self._lease.fence is not None:
+                self._node.set_fence(self._lease.fence)
+            if self._lease.checked:
+                await asyncio.sleep(self._lease.every)
+            else:
+                await asyncio.sleep(0.02)
+                self._view.hint.set()
+
+    async def _stepping(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            data = await loop.run_in_executor(self._threads, self._node.step, STEP_WAIT)
+            self._progress = _progress(data)
+            if self._progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}:
+                # Nothing to do until links arrive.
+                await asyncio.sleep(0.02)
+            if self._state == "pausing" and not self._progress.in_flight:
+                self._state = "paused"
+                await self._publish(Paused(node=self._home.node, time=time.time()))
+
+    async def _following(self) -> None:
+        """Reads what the engine says and does it."""
+        while True:
+            try:
+                await self._view.refresh()
+                await self._apply()
+            except (EngineError, SnapshotError, FencedError) as error:
+                if not isinstance(error, EngineEmptyError):
+                    self._tell("trouble", str(error))
+                await asyncio.sleep(0.2)
+            await self._view.wait(0.2 if self._keeper.troubles else 1.0)
+
+    async def _apply(self) -> None:
+        view = self._view
+        value = view.map
+        if view.crawl is None or value is None:
+            return
+        if view.root_parts != self._known_roots:
+            await asyncio.to_thread(self._node.set_roots, view.roots)
+            self._known_roots = view.root_parts
+        if view.crawl.change != self._known_change:
+            settings = self._wiring.read_settings(view.crawl.settings)
+            await asyncio.to_thread(self._set_settings, settings)
+            self._known_change = view.crawl.change
+        await self._want()
+        if not self._lease.checked:
+            await self._keeper.drop_foreign(value)
+            self._lease.checked = True
+        await self._keeper.carry_out(value)
+        if self._state == "joining":
+            self._state = "running"
+
+    def _set_settings(self, settings: CrawlSettings) -> None:
+        self._settings = settings
+        self._node.set_settings(self._wiring.native_text(settings, self._home.incarnation))
+        self._copies.keep = settings.cluster.snapshot_keep
+
+    async def _want(self) -> None:
+        wanted = self._view.wanted
+        if isinstance(wanted, Shutdown):
+            self.stop("done" if wanted.done else wanted.reason or "stopped by command")
+            return
+        still = isinstance(wanted, Pause) or self._held
+        if still and self._state in {"running", "joining"}:
+            self._state = "pausing"
+            self._node.set_paused(True)
+        elif not still and self._state in {"pausing", "paused"}:
+            self._state = "running"
+            self._node.set_paused(False)
+            await self._publish(Resumed(node=self._home.node, time=time.time()))
+
+    async def _saving(self) -> None:
+        """Snapshots by the clock."""
+        assert self._settings is not None  # noqa: S101
+        while True:
+            every = self._settings.cluster.snapshot_every
+            await asyncio.sleep(every)
+            try:
+                await self._keeper.save_changed()
+            except (EngineError, SnapshotError, FencedError) as error:
+                self._tell("snapshot_failed", str(error))
+
+    # --- telling
+
+    async def _reporting(self) -> None:
+        names = self._engine.names
+        while True:
+            with contextlib.suppress(EngineError):
+                await self._engine.publish(names.status(self._home.node), encode(self._status()))
+            await asyncio.sleep(STATUS_EVERY)
+
+    def _status(self) -> Status:
+        keeper, lease = self._keeper, self._lease
+        fenced = lease.left <= 0 and self._state not in {"joining", "leaving"}
+        notes = [one for one in (self._sender.trouble, self._receiver.trouble) if one]
+        notes += [f"partition {p}: {text}" for p, text in list(keeper.troubles.items())[:10]]
+        saved = keeper.saved_at
+        return Status(
+            node=self._home.node,
+            incarnation=self._home.incarnation,
+            time=time.time(),
+            started=self._started,
+            state="fenced" if fenced else self._state,
+            progress=self._progress,
+            map_epoch=keeper.done_epoch,
+            partitions=sorted(keeper.held.items()),
+            outbox=self._node.outbox()[0],
+            read_to=self._receiver.read_to,
+            stream=self._receiver.identity,
+            roots=max(0, self._known_roots),
+            settings=self._known_change,
+            snapshot_age=None if saved is None else time.monotonic() - saved,
+            lease_left=round(lease.left, 3),
+            host=self._host,
+            pid=self._pid,
+            disk_free=_free_bytes(self._home.directory),
+            cpu_seconds=round(time.process_time(), 3),
+            loop_seconds=round(time.thread_time(), 3),
+            notes=notes,
+        )
+
+    def _tell(self, kind: str, text: str) -> None:
+        self._say(f"{kind}: {text}")
+        event = Happened(node=self._home.node, time=time.time(), kind=kind, text=text)
+        task = asyncio.ensure_future(self._publish(event))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _publish(self, event: Event) -> None:
+        with contextlib.suppress(EngineError):
+            await self._engine.publish(self._engine.names.event(self._home.node), encode(event))
+
+
+def _free_bytes(directory: Path) -> int | None:
+    try:
+        room = os.statvfs(directory)
+    except OSError:
+        return None
+    return room.f_bavail * room.f_frsize
+
+
+async def _wait(condition: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not condition():  # noqa: ASYNC110  nobody tells us
+        await asyncio.sleep(0.05)
+
+
+async def evicted(home: Home, error: EvictedError, say: Callable[[str], None]) -> None:
+    """After the files are closed: the state goes, the next incarnation joins with nothing."""
+    say(f"{error}; joining anew with an empty state")
+    await asyncio.to_thread(home.renew)

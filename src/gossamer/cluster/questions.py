@@ -1,0 +1,101 @@
+"""Questions that a node answers: a closed list, each with its own schema."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from gossamer.cluster.host_questions import HostQuestions
+from gossamer.cluster.keeper import Keeper
+from gossamer.cluster.messages import Answer, Question, Status, decode, encode
+from gossamer.cluster.native import NativeNode
+from gossamer.errors import GossamerError
+
+
+class WhyBody(msgspec.Struct, forbid_unknown_fields=True):
+    url: str
+
+
+class SinceBody(msgspec.Struct, forbid_unknown_fields=True):
+    since_us: int
+
+
+class HostBody(msgspec.Struct, forbid_unknown_fields=True):
+    host: str
+
+
+class HoldBody(msgspec.Struct, forbid_unknown_fields=True):
+    hold: bool
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Questions:
+    def __init__(
+        self,
+        node: NativeNode,
+        keeper: Keeper,
+        stop: Callable[..., None],
+        status: Callable[[], Status],
+        hold: Callable[[bool], None],
+    ) -> None:
+        self._node = node
+        self._keeper = keeper
+        self._stop = stop
+        self._status = status
+        self._hold = hold
+        self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
+            "why": (WhyBody, self._why),
+            "aliases": (Nothing, self._aliases),
+            "undo_alias": (HostBody, self._undo_alias),
+            "resend": (SinceBody, self._resend),
+            "snapshot": (Nothing, self._snapshot),
+            "status": (Nothing, self._tell_status),
+            "shutdown": (Nothing, self._shutdown),
+            "hold": (HoldBody, self._hold_back),
+            **HostQuestions(node).names,
+        }
+
+    async def answer(self, data: bytes) -> bytes:
+        try:
+            question = decode(data, Question, "the asker")
+            known = self.names.get(question.name)
+            if known is None:
+                return encode(Answer(error=f"a node does not know the question {question.name!r}"))
+            body, method = known
+            raw = bytes(question.body)
+            value = body() if raw == b"null" and body is Nothing else None
+            value = value if value is not None else msgspec.json.decode(raw, type=body)
+            result = await method(value)
+        except (GossamerError, msgspec.MsgspecError, ValueError, OSError) as error:
+            return encode(Answer(error=str(error) or type(error).__name__))
+        return encode(Answer(body=msgspec.Raw(msgspec.json.encode(result))))
+
+    async def _why(self, body: WhyBody) -> Any:
+        return msgspec.json.decode(await asyncio.to_thread(self._node.why, body.url))
+
+    async def _aliases(self, _body: Nothing) -> Any:
+        return msgspec.json.decode(await asyncio.to_thread(self._node.aliases))
+
+    async def _undo_alias(self, body: HostBody) -> bool:
+        return await asyncio.to_thread(self._node.undo_alias, body.host)
+
+    async def _resend(self, body: SinceBody) -> int:
+        return await asyncio.to_thread(self._node.resend, body.since_us)
+
+    async def _snapshot(self, _body: Nothing) -> int:
+        return await self._keeper.save_changed()
+
+    async def _tell_status(self, _body: Nothing) -> Status:
+        return self._status()
+
+    async def _hold_back(self, body: HoldBody) -> bool:
+        self._hold(body.hold)
+        return True
+
+    async def _shutdown(self, _body: Nothing) -> bool:
+        self._stop("removed by command", for_good=True)
+        return True

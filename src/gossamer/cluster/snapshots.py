@@ -1,0 +1,266 @@
+"""Snapshots of partitions in an object store: a directory, or S3 and the like.
+
+Takes: a file that the native node wrote. Gives: the newest one back, checked. Guarantees: a snapshot
+counts only when its manifest is there, which is written last and after the store has given the same
+bytes back; names hold epoch and number, so an old owner never replaces what a newer one wrote; a
+broken snapshot is an error that names it, never a silent start from less.
+
+    CRAWL/partitions/00017/0000000004-00000012.snapshot      the bytes
+    CRAWL/partitions/00017/0000000004-00000012.json          the manifest: size, SHA-256, position
+"""
+
+import asyncio
+import hashlib
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import obstore
+from obstore.exceptions import AlreadyExistsError
+from obstore.store import LocalStore, ObjectStore, from_url
+
+from gossamer.cluster.messages import PROTOCOL
+from gossamer.engine import Bucket
+from gossamer.errors import ConflictError, SettingsError, SnapshotError
+
+_PIECE = 1 << 20
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a snapshot without opening it."""
+
+    version: int = PROTOCOL
+    partition: int
+    epoch: int
+    number: int
+    size: int
+    sha256: str
+    time: float
+    node: str
+    position: tuple[int, int]
+    """Identity of the stream, and the sequence up to which it is covered."""
+    about: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        return f"{self.epoch:010d}-{self.number:08d}"
+
+
+class Snapshots:
+    """The snapshots of one crawl."""
+
+    def __init__(self, url: str, crawl: str) -> None:
+        self.url = url
+        self._crawl = crawl
+        self._store = open_store(url)
+        self._numbers: dict[int, int] = {}
+
+    def _folder(self, partition: int) -> str:
+        return f"{self._crawl}/partitions/{partition:05d}"
+
+    async def check_belongs(self, bucket: Bucket) -> None:
+        """All nodes of a crawl must mean the same place, or a failover would find nothing."""
+        path = f"{self._crawl}/store.json"
+        entry = await bucket.get("store")
+        try:
+            data = await (await obstore.get_async(self._store, path)).bytes_async()
+            mark = bytes(data)
+        except FileNotFoundError:
+            mark = b""
+        except Exception as error:
+            raise _failed(f"cannot read {self.url}", error) from error
+        if entry is not None and mark and mark == entry.value:
+            return
+        if entry is not None and mark != entry.value:
+            raise SettingsError(
+                f"the snapshots in {self.url} are not those of this crawl: another node wrote to "
+                "another place; give all nodes the same --snapshots"
+            )
+        if not mark:
+            mark = secrets.token_hex(8).encode()
+            try:
+                await obstore.put_async(self._store, path, mark, mode="create")
+            except AlreadyExistsError:
+                await self.check_belongs(bucket)
+                return
+            except Exception as error:
+                raise _failed(f"cannot write to {self.url}", error) from error
+        try:
+            await bucket.create("store", mark)
+        except ConflictError:
+            await self.check_belongs(bucket)
+
+    async def put(
+        self, partition: int, epoch: int, file: Path, *, node: str, about: dict[str, Any]
+    ) -> Manifest:
+        """Uploads and reads back; the snapshot counts when this returns."""
+        digest, size = await asyncio.to_thread(_digest, file)
+        manifest = Manifest(
+            partition=partition,
+            epoch=epoch,
+            number=await self._next(partition),
+            size=size,
+            sha256=digest,
+            time=time.time(),
+            node=node,
+            position=tuple(about.get("position") or (0, 0)),
+            about=about,
+        )
+        path = f"{self._folder(partition)}/{manifest.name}"
+        try:
+            await obstore.put_async(self._store, f"{path}.snapshot", file)
+            await self._compare(f"{path}.snapshot", manifest)
+            await obstore.put_async(self._store, f"{path}.json", msgspec.json.encode(manifest))
+        except Exception as error:
+            raise _failed(f"cannot write snapshot {path} to {self.url}", error) from error
+        return manifest
+
+    async def _next(self, partition: int) -> int:
+        if partition not in self._numbers:
+            known = await self.manifests(partition)
+            self._numbers[partition] = max((name[1] for name in known), default=0)
+        self._numbers[partition] += 1
+        return self._numbers[partition]
+
+    async def manifests(self, partition: int) -> list[tuple[int, int]]:
+        """(epoch, number) of those that count, the oldest first."""
+        found = []
+        try:
+            listing = await obstore.list_with_delimiter_async(
+                self._store, prefix=self._folder(partition)
+            )
+        except Exception as error:
+            raise _failed(f"cannot list {self._folder(partition)} in {self.url}", error) from error
+        for entry in listing["objects"]:
+            name = entry["path"].rpartition("/")[2]
+            epoch, dash, number = name.removesuffix(".json").partition("-")
+            if name.endswith(".json") and dash and epoch.isdigit() and number.isdigit():
+                found.append((int(epoch), int(number)))
+        return sorted(found)
+
+    async def latest(self, partition: int) -> Manifest | None:
+        known = await self.manifests(partition)
+        return await self._manifest(partition, *known[-1]) if known else None
+
+    async def _manifest(self, partition: int, epoch: int, number: int) -> Manifest:
+        path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}.json"
+        try:
+            data = await (await obstore.get_async(self._store, path)).bytes_async()
+            manifest = msgspec.json.decode(bytes(data), type=Manifest)
+        except msgspec.MsgspecError as error:
+            raise SnapshotError(f"the manifest {path} in {self.url} is broken: {error}") from error
+        except Exception as error:
+            raise _failed(f"cannot read {path} in {self.url}", error) from error
+        if manifest.version != PROTOCOL:
+            raise SnapshotError(
+                f"{path} in {self.url} is of version {manifest.version}, this program of {PROTOCOL}"
+            )
+        return manifest
+
+    async def load(self, manifest: Manifest, file: Path) -> None:
+        """Downloads into `file` and checks every byte."""
+        path = f"{self._folder(manifest.partition)}/{manifest.name}.snapshot"
+        try:
+            got = await obstore.get_async(self._store, path)
+            with file.open("wb") as out:
+                async for piece in got.stream(_PIECE):
+                    await asyncio.to_thread(out.write, piece)
+        except Exception as error:
+            raise _failed(f"cannot read snapshot {path} in {self.url}", error) from error
+        digest, size = await asyncio.to_thread(_digest, file)
+        if (digest, size) != (manifest.sha256, manifest.size):
+            raise SnapshotError(
+                f"snapshot {path} in {self.url} is broken: {size} bytes with SHA-256 {digest[:16]}…, "
+                f"but {manifest.size} with {manifest.sha256[:16]}… were written. Nothing was taken "
+                "from it; bring the file back"
+            )
+
+    async def _compare(self, path: str, manifest: Manifest) -> None:
+        """What the store gives back is what was written: from here on links are let go of."""
+        digest, size = hashlib.sha256(), 0
+        got = await obstore.get_async(self._store, path)
+        async for piece in got.stream(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+        if (digest.hexdigest(), size) != (manifest.sha256, manifest.size):
+            raise SnapshotError(f"{path}: the store gave back other bytes than were written")
+
+    async def remove_old(self, partition: int, keep: int) -> int:
+        """Removes all but the newest `keep`; gives how many."""
+        old = (await self.manifests(partition))[: -max(keep, 1)]
+        for epoch, number in old:
+            path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}"
+            try:
+                # The manifest first: without it the rest does not count.
+                await obstore.delete_async(self._store, f"{path}.json")
+                await obstore.delete_async(self._store, f"{path}.snapshot")
+            except FileNotFoundError:
+                continue
+            except Exception as error:
+                raise _failed(f"cannot remove {path} in {self.url}", error) from error
+        return len(old)
+
+
+class Archive:
+    """Finished WARC and log files of all nodes, beside the snapshots.
+
+    A page that a snapshot knows is not fetched again, so its record must outlive the disk it was
+    written to: files are copied here before the snapshots that cover them count.
+    """
+
+    def __init__(self, url: str, crawl: str) -> None:
+        self.url = url
+        self._crawl = crawl
+        self._store = open_store(url)
+
+    async def put(self, node: str, kind: str, name: str, file: Path) -> None:
+        path = f"{self._crawl}/files/{node}/{kind}/{name}"
+        try:
+            await obstore.put_async(self._store, path, file)
+        except Exception as error:
+            raise _failed(f"cannot copy {file} to {self.url}", error) from error
+
+    async def names(self, node: str | None = None) -> dict[str, int]:
+        """`NODE/KIND/FILE` and size of each file."""
+        prefix = f"{self._crawl}/files/"
+        where = f"{prefix}{node}/" if node else prefix
+        found: dict[str, int] = {}
+        try:
+            async for batch in obstore.list(self._store, prefix=where):
+                found.update({row["path"].removeprefix(prefix): row["size"] for row in batch})
+        except Exception as error:
+            raise _failed(f"cannot list {where} in {self.url}", error) from error
+        return found
+
+    async def fetch(self, name: str, file: Path) -> None:
+        path = f"{self._crawl}/files/{name}"
+        try:
+            got = await obstore.get_async(self._store, path)
+            with file.open("wb") as out:
+                async for piece in got.stream(_PIECE):
+                    await asyncio.to_thread(out.write, piece)
+        except Exception as error:
+            raise _failed(f"cannot read {path} in {self.url}", error) from error
+
+
+def open_store(url: str) -> ObjectStore:
+    """`s3://bucket/prefix` and the like, `file:///directory`, or a plain directory."""
+    try:
+        if "://" in url and not url.startswith("file://"):
+            return from_url(url)
+        directory = Path(url.removeprefix("file://")).absolute()
+        return LocalStore(directory, mkdir=True)
+    except Exception as error:
+        raise SettingsError(f"cluster.snapshots: cannot use {url}: {error}") from error
+
+
+def _digest(file: Path) -> tuple[str, int]:
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+        return digest, content.tell()
+
+
+def _failed(what: str, error: Exception) -> Exception:
+    return error if isinstance(error, SnapshotError) else SnapshotError(f"{what}: {error}")

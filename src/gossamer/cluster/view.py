@@ -1,0 +1,92 @@
+"""What the engine says about the crawl, as one process sees it: map, settings, wanted state, roots.
+
+Reading is by hint (somebody tried to change something) and by the clock, so a missed hint costs a
+second. What could not be read stays as it was: nodes go on without the engine until their lease ends.
+"""
+
+import asyncio
+import contextlib
+
+from gossamer.cluster.map import PartitionMap, decode_map, encode_map
+from gossamer.cluster.messages import (
+    Crawl,
+    Resume,
+    Roots,
+    Wanted,
+    decode,
+    decode_wanted,
+)
+from gossamer.engine import Bucket, Engine
+from gossamer.errors import EngineEmptyError
+
+READ_EVERY = 1.0
+CONTROL = "the control node"
+
+
+class View:
+    """The newest that was read. `refresh` by one task; anybody may look."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.maps = Bucket(engine, engine.names.map_bucket)
+        self.nodes = Bucket(engine, engine.names.nodes_bucket)
+        self.crawls = Bucket(engine, engine.names.crawl_bucket)
+        self.map: PartitionMap | None = None
+        self.map_revision: int | None = None
+        self.crawl: Crawl | None = None
+        self.crawl_revision: int | None = None
+        self.wanted: Wanted = Resume()
+        self.wanted_revision: int | None = None
+        self.root_lists: list[list[str]] = []
+        self.hint = asyncio.Event()
+
+    @property
+    def root_parts(self) -> int:
+        return len(self.root_lists)
+
+    @property
+    def roots(self) -> list[str]:
+        return [url for urls in self.root_lists for url in urls]
+
+    async def open(self) -> None:
+        """Listens for hints."""
+        await self.maps.hints(self.hint.set)
+        await self.crawls.hints(self.hint.set)
+
+    async def wait(self, seconds: float = READ_EVERY) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.hint.wait()
+        self.hint.clear()
+
+    async def refresh(self) -> None:
+        """Reads all. Raises `EngineError`s; what was read before stays."""
+        entry = await self.crawls.get("crawl")
+        if entry is None:
+            raise EngineEmptyError("the engine knows no such crawl yet; is a control node running?")
+        if entry.revision != self.crawl_revision:
+            self.crawl = decode(entry.value, Crawl, CONTROL)
+            self.crawl_revision = entry.revision
+        entry = await self.crawls.get("wanted")
+        if entry is not None and entry.revision != self.wanted_revision:
+            self.wanted, self.wanted_revision = decode_wanted(entry.value), entry.revision
+        await self._read_roots()
+        await self.read_map()
+
+    async def _read_roots(self) -> None:
+        # Parts are only ever added, so only the next one has to be looked for.
+        while (entry := await self.crawls.get(f"roots.{self.root_parts}")) is not None:
+            self.root_lists.append(decode(entry.value, Roots, CONTROL).urls)
+
+    async def read_map(self) -> PartitionMap | None:
+        entry = await self.maps.get("map")
+        if entry is None:
+            return None
+        if entry.revision != self.map_revision:
+            self.map, self.map_revision = decode_map(entry.value), entry.revision
+        return self.map
+
+    async def change_map(self, value: PartitionMap) -> None:
+        """Puts a map in the place of the one that was read last. `ConflictError`: read again."""
+        revision = await self.maps.change("map", encode_map(value), self.map_revision)
+        self.map, self.map_revision = value, revision

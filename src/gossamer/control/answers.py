@@ -1,0 +1,98 @@
+"""Commands to the leading control node through the engine: a closed list, each with its schema.
+
+Every control node listens; only the one that leads answers, so an asker needs no address of it.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from gossamer.cluster.messages import Answer, Question, decode, encode
+from gossamer.control.overseer import Overseer
+from gossamer.engine import Engine
+from gossamer.errors import EngineAwayError, GossamerError, UsageError
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Urls(msgspec.Struct, forbid_unknown_fields=True):
+    urls: list[str]
+
+
+class Since(msgspec.Struct, forbid_unknown_fields=True):
+    since: float
+
+
+class Node(msgspec.Struct, forbid_unknown_fields=True):
+    node: str
+
+
+class Moves(msgspec.Struct, forbid_unknown_fields=True):
+    partitions: list[int]
+    node: str
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True):
+    node: str
+    name: str
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Answers:
+    def __init__(self, overseer: Overseer) -> None:
+        self._overseer = overseer
+        self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
+            "status": (Nothing, self._status),
+            "pause": (Nothing, lambda _body: overseer.pause()),
+            "resume": (Nothing, lambda _body: overseer.resume()),
+            "stop": (Nothing, lambda _body: overseer.stop()),
+            "checkpoint": (Nothing, lambda _body: overseer.checkpoint()),
+            "seeds": (Urls, lambda body: overseer.add_seeds(body.urls)),
+            "resend": (Since, lambda body: overseer.resend(body.since)),
+            "remove": (Node, lambda body: overseer.remove_node(body.node)),
+            "keep": (Node, lambda body: overseer.keep_node(body.node)),
+            "move": (Moves, lambda body: overseer.move(body.partitions, body.node)),
+            "ask": (Asked, self._ask),
+        }
+
+    async def serve(self, engine: Engine) -> None:
+        await engine.serve(engine.names.control, self.answer)
+
+    async def answer(self, data: bytes) -> bytes | None:
+        if not self._overseer.leading:
+            return None
+        try:
+            question = decode(data, Question, "the asker")
+            known = self.names.get(question.name)
+            if known is None:
+                return encode(Answer(error=f"unknown command {question.name!r}"))
+            shape, method = known
+            raw = bytes(question.body)
+            body = shape() if raw == b"null" else msgspec.json.decode(raw, type=shape)
+            result = await method(body)
+        except (GossamerError, msgspec.MsgspecError, TypeError) as error:
+            return encode(Answer(error=str(error) or type(error).__name__))
+        return encode(Answer(body=msgspec.Raw(msgspec.json.encode(result))))
+
+    async def _status(self, _body: Nothing) -> Any:
+        return self._overseer.summary()
+
+    async def _ask(self, body: Asked) -> Any:
+        value = msgspec.json.decode(bytes(body.body))
+        return await self._overseer.ask_node(body.node, body.name, value)
+
+
+async def ask_control(engine: Engine, name: str, body: object = None, seconds: float = 15.0) -> Any:
+    """A command to whoever leads."""
+    question = Question(name=name, body=msgspec.Raw(msgspec.json.encode(body)))
+    try:
+        data = await engine.request(engine.names.control, encode(question), seconds)
+    except EngineAwayError as error:
+        raise EngineAwayError(f"no control node answers: {error}") from error
+    answer = decode(data, Answer, "the control node")
+    if answer.error:
+        raise UsageError(answer.error)
+    return msgspec.json.decode(bytes(answer.body))

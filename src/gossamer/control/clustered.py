@@ -1,0 +1,646 @@
+"""The service of a cluster: any control node sees everything, and steers through the engine.
+
+Reading: sums of the nodes' own counters, which each tells twice a second; lists of hosts are asked of
+the nodes, each answers from memory, and the pages are merged. Changing: what is wanted goes into the
+engine by compare-and-set, from whichever control node serves; seeds and removals are the leading one's.
+"""
+
+import asyncio
+import contextlib
+import heapq
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import msgspec
+
+import gossamer
+from gossamer._native import canonical_url, host_key, partition
+from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
+from gossamer.control.alerts import Alerts
+from gossamer.control.answers import ask_control
+from gossamer.control.changes import Changes, override
+from gossamer.control.eta import time_left
+from gossamer.control.history import Readings
+from gossamer.control.hosting import (
+    host_row,
+    make_cursor,
+    native_question,
+    row_place,
+    url_account,
+)
+from gossamer.control.newsroom import Newsroom
+from gossamer.control.overseer import Overseer
+from gossamer.control.roster import Known
+from gossamer.control.seedbook import SeedBook, fates
+from gossamer.control.service import (
+    NotKnownError,
+    RefusedError,
+    UnreachableError,
+    WrongValueError,
+)
+from gossamer.control.shapes import (
+    Alert,
+    Change,
+    ChangeSettings,
+    Command,
+    CommandInfo,
+    CommandResult,
+    Confirmation,
+    ControlNodeView,
+    Event,
+    EventKind,
+    EventPage,
+    History,
+    HostAction,
+    HostCommand,
+    HostPage,
+    HostQuery,
+    HostRow,
+    NodeCommand,
+    NodeState,
+    NodeView,
+    PartitionMap,
+    PartitionView,
+    SeedSubmission,
+    SettingsView,
+    Status,
+    SubmissionFates,
+    SubmissionPage,
+    UrlAccount,
+)
+from gossamer.control.shapes.hosts import HostStanding
+from gossamer.errors import ConflictError, EngineError, GossamerError, SettingsError, UsageError
+from gossamer.model.progress import Activity, Progress
+
+CONFIRM = 15.0
+"""Seconds that a command waits for every node's word."""
+
+LAUNCH = 5.0
+SIZES_EVERY = 5.0
+RATE_SPAN = 10.0
+
+_STATES = {
+    "joining": NodeState.JOINING,
+    "running": NodeState.RUNNING,
+    "pausing": NodeState.RUNNING,
+    "paused": NodeState.PAUSED,
+    "leaving": NodeState.LEAVING,
+    "fenced": NodeState.SILENT,
+    "silent": NodeState.SILENT,
+}
+
+
+class ClusterService:
+    """Sees and steers a cluster. Safe on every control node, leading or not."""
+
+    def __init__(self, overseer: Overseer, directory: Path) -> None:
+        self._overseer = overseer
+        self._newsroom = Newsroom(directory / "events.jsonl")
+        self._changes = Changes(directory / "settings.jsonl")
+        self._seeds = SeedBook(directory / "submissions.jsonl")
+        self._alerts = Alerts(self._newsroom)
+        self._readings = Readings()
+        self._status: Status | None = None
+        self._rates: dict[str, list[tuple[float, int]]] = {}
+        self._sizes: dict[int, tuple[int, int, int]] = {}
+        self._states: dict[str, str] = {}
+        self._led = ""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._changing = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        for part in (self._newsroom, self._changes, self._seeds):
+            await asyncio.to_thread(part.open)
+        engine = self._overseer.engine
+        await engine.listen(engine.names.event("*"), self._note_event)
+        self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Ends the streams of those who watch."""
+        self._newsroom.close()
+
+    # --- what goes on by itself
+
+    def _note_event(self, subject: str, data: bytes) -> None:
+        with contextlib.suppress(GossamerError):
+            event = decode_event(data)
+            node = subject.rpartition(".")[2]
+            if isinstance(event, Happened):
+                kind = EventKind.HAND_OVER if event.kind == "handed_over" else EventKind.CONTROL
+                self._newsroom.tell(kind, f"{event.kind}: {event.text}", node=node)
+
+    async def _tick(self) -> None:
+        while True:
+            await self._sync_changes()
+            status = self._read()
+            nodes = self._node_views()
+            self._tell_states(nodes)
+            self._readings.add(status)
+            self._alerts.judge(status, nodes, self._readings)
+            self._status = status
+            self._newsroom.show(status)
+            await asyncio.sleep(1.0 - time.time() % 1.0)
+
+    def _tell_states(self, nodes: list[NodeView]) -> None:
+        leader = self._overseer.summary().leader
+        if leader and leader != self._led:
+            self._newsroom.tell(EventKind.CONTROL, f"control node {leader} leads", node=leader)
+            self._led = leader
+        for node in nodes:
+            before = self._states.get(node.id)
+            if before != node.state.value:
+                words = f"{node.id} is {node.state.value}" + (f", was {before}" if before else "")
+                kind = EventKind.NODE_JOINED if before is None else EventKind.CONTROL
+                kind = EventKind.NODE_SILENT if node.state is NodeState.SILENT else kind
+                self._newsroom.tell(kind, words, node=node.id)
+                self._states[node.id] = node.state.value
+        for gone in set(self._states) - {node.id for node in nodes}:
+            self._newsroom.tell(EventKind.NODE_LEFT, f"{gone} is gone", node=gone)
+            del self._states[gone]
+
+    async def _measure(self) -> None:
+        """Sizes of partitions, from each owner's counters."""
+        while True:
+            answers = await self._overseer.ask_all("partition_sizes")
+            value = self._overseer.partitions()
+            for node, sizes in answers.items():
+                if value is None or not isinstance(sizes, list):
+                    continue
+                for number, row in enumerate(value.rows):
+                    if row.owner == node and number < len(sizes):
+                        hosts, queued, pages = sizes[number]
+                        self._sizes[number] = (hosts, queued, pages)
+            await asyncio.sleep(SIZES_EVERY)
+
+    async def _sync_changes(self) -> None:
+        """The history of settings is in the engine and in every control node's own file."""
+        bucket = self._overseer.crawls
+        crawl = self._overseer.crawl
+        if crawl is None or crawl.change <= self._changes.version:
+            return
+        with contextlib.suppress(EngineError, ValueError):
+            for version in range(self._changes.version + 1, crawl.change + 1):
+                entry = await bucket.get(f"change.{version}")
+                if entry is None:
+                    break
+                change = Change.model_validate_json(entry.value)
+                await asyncio.to_thread(self._changes.keep, change)
+
+    # --- looking
+
+    def _living(self) -> list[Known]:
+        return [known for known in self._overseer.roster.nodes.values() if known.alive]
+
+    def _rate(self, name: str, pages: int) -> float:
+        now = time.monotonic()
+        row = self._rates.setdefault(name, [])
+        row.append((now, pages))
+        while len(row) > 1 and now - row[0][0] > RATE_SPAN:
+            row.pop(0)
+        passed = now - row[0][0]
+        return max(0.0, (pages - row[0][1]) / passed) if passed > 0.5 else 0.0
+
+    def _read(self) -> Status:
+        summary = self._overseer.summary()
+        progress, now = summary.progress, time.time()
+        pages = self._readings.rate("pages", now, progress.pages)
+        visits = self._readings.rate("visits", now, progress.visits)
+        left, ending = time_left(self._overseer.settings().limits, progress, pages, visits)
+        free = [known.status.disk_free for known in self._living() if known.status]
+        return Status(
+            time=round(now, 3),
+            mode="cluster",
+            crawl=summary.crawl,
+            version=gossamer.__version__,
+            activity=_activity(summary.state, progress),
+            wanted=self._wanted(),
+            disk_free=min((room for room in free if room is not None), default=None),
+            pages_per_second=round(pages, 2),
+            bytes_per_second=round(self._readings.rate("bytes", now, progress.bytes), 1),
+            eta_seconds=left,
+            eta_from=ending,
+            nodes=len(self._living()),
+            settings_version=self._changes.version,
+            alerts=len(self._alerts.standing()),
+            control=self._controls(),
+            note=summary.error or progress.note,
+            **{name: getattr(progress, name) for name in _COUNTERS},
+        )
+
+    def _wanted(self) -> Literal["run", "pause", "stop"]:
+        wanted = self._overseer.wanted
+        if isinstance(wanted, Shutdown):
+            return "stop"
+        return "pause" if isinstance(wanted, Pause) else "run"
+
+    def _controls(self) -> list[ControlNodeView]:
+        leader = self._overseer.leader
+        own = ControlNodeView(
+            id=self._overseer.control, leads=self._overseer.leading, last_heartbeat=time.time()
+        )
+        if leader is None or leader.control == own.id:
+            return [own]
+        other = ControlNodeView(
+            id=leader.control, leads=True, url=leader.url or None, last_heartbeat=leader.time
+        )
+        return [own, other]
+
+    async def status(self) -> Status:
+        if self._status is None:
+            raise UnreachableError("not_ready", "the control node has just begun; ask again")
+        return self._status
+
+    async def ready(self) -> str | None:
+        if self._status is None:
+            return "the control node has just begun"
+        return self._overseer.summary().error or None
+
+    async def alerts(self) -> list[Alert]:
+        return self._alerts.standing()
+
+    async def history(self, seconds: float) -> History:
+        return self._readings.page(seconds, time.time())
+
+    def _node_views(self) -> list[NodeView]:
+        return [
+            self._node_view(line.node, line.state, line.partitions, line.notes)
+            for line in self._overseer.nodes()
+            if line.state not in {"out", "left"}
+        ]
+
+    def _node_view(self, name: str, state: str, partitions: int, notes: list[str]) -> NodeView:
+        known = self._overseer.roster.nodes.get(name)
+        status = known.status if known else None
+        progress = status.progress if status else None
+        heard = time.monotonic() - known.status_at if known and status else None
+        shown = _STATES.get(state, NodeState.SILENT)
+        if progress is not None and progress.activity is Activity.DISK_FULL:
+            shown = NodeState.DISK_FULL
+        return NodeView(
+            id=name,
+            state=shown,
+            address=(status.host or None) if status else None,
+            pid=status.pid or None if status else None,
+            version=gossamer.__version__,
+            uptime=round(time.time() - status.started, 1) if status else 0.0,
+            last_heartbeat=round(time.time() - (heard or 0.0), 3),
+            pages=progress.pages if progress else 0,
+            bytes=progress.bytes if progress else 0,
+            urls_seen=progress.urls_seen if progress else 0,
+            urls_queued=progress.urls_queued if progress else 0,
+            in_flight=progress.in_flight if progress else 0,
+            hosts_known=progress.hosts_known if progress else 0,
+            pages_per_second=round(self._rate(name, progress.pages if progress else 0), 2),
+            rss=progress.rss if progress else 0,
+            disk=progress.disk if progress else 0,
+            disk_free=status.disk_free if status else None,
+            partitions=partitions,
+            settings_version=status.settings if status else 0,
+            note="; ".join(notes),
+        )
+
+    async def nodes(self) -> list[NodeView]:
+        return self._node_views()
+
+    async def partitions(self) -> PartitionMap:
+        value = self._overseer.partitions()
+        if value is None:
+            raise UnreachableError("not_ready", "there is no map of partitions yet")
+        nothing = (0, 0, 0)
+        rows = []
+        for number, row in enumerate(value.rows):
+            hosts, queued, pages = self._sizes.get(number, nothing)
+            rows.append(
+                PartitionView(
+                    partition=number, node=row.owner or None, epoch=row.epoch,
+                    to=row.to or None, hosts=hosts, queued=queued, pages=pages,
+                )
+            )  # fmt: skip
+        return PartitionMap(epoch=value.epoch, partitions=rows)
+
+    # --- nodes
+
+    async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
+        known = self._overseer.roster.nodes.get(node)
+        if known is None or not known.alive:
+            raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
+        try:
+            if command is NodeCommand.REMOVE:
+                await self._leading("remove", {"node": node})
+            else:
+                hold = command is NodeCommand.PAUSE
+                await self._overseer.ask_node(node, "hold", {"hold": hold})
+        except UsageError as error:
+            raise RefusedError("not_done", str(error)) from error
+        except EngineError as error:
+            raise UnreachableError("no_answer", str(error)) from error
+        self._newsroom.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
+        return next(view for view in self._node_views() if view.id == node)
+
+    async def _leading(self, name: str, body: object) -> Any:
+        """A command to whoever leads; that may be this process."""
+        return await ask_control(self._overseer.engine, name, body)
+
+    # --- hosts
+
+    async def hosts(self, query: HostQuery) -> HostPage:
+        question = native_question(query)
+        body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
+        answers = await self._overseer.ask_all("hosts", body)
+        quota = self._overseer.settings().limits.pages_per_host
+        rules = self._overseer.url_rules()
+        pages, matched, total, more = [], 0, 0, False
+        for node, answer in answers.items():
+            if not isinstance(answer, dict) or "rows" not in answer:
+                continue
+            rows = [host_row(row, node=node, quota=quota) for row in answer["rows"]]
+            pages.append([(row_place(row, query.sort, rules), row) for row in rows])
+            matched += answer["matched"]
+            total += answer["total"]
+            more = more or answer["more"]
+        merged = list(heapq.merge(*(sorted(p, key=_place) for p in pages), key=_place))
+        shown = merged[: query.limit]
+        more = more or len(merged) > len(shown)
+        return HostPage(
+            hosts=[row for _, row in shown],
+            next=make_cursor(shown[-1][0], query.sort) if more and shown else None,
+            matched=matched,
+            total=total,
+        )
+
+    def _owner(self, url: str) -> str:
+        """The node that has a URL's host."""
+        value = self._overseer.partitions()
+        if value is None:
+            raise UnreachableError("not_ready", "there is no map of partitions yet")
+        owner = value.rows[partition(self._host_key(url), len(value.rows))].owner
+        if not owner:
+            raise UnreachableError("no_owner", "nobody owns this host's partition at the moment")
+        return owner
+
+    def _host_key(self, url: str) -> int:
+        return host_key(url, self._overseer.url_rules())
+
+    async def _ask_owner(self, url: str, name: str, body: object) -> tuple[str, Any]:
+        owner = self._owner(url)
+        try:
+            return owner, await self._overseer.ask_node(owner, name, body)
+        except UsageError as error:
+            raise RefusedError("not_done", str(error)) from error
+        except EngineError as error:
+            raise UnreachableError("no_answer", f"{owner} does not answer: {error}") from error
+
+    async def host(self, name: str) -> HostRow:
+        missing = NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+        try:
+            canonical_url(f"http://{name}/", None, self._overseer.url_rules())
+        except ValueError as error:
+            raise missing from error
+        node, state = await self._ask_owner(f"http://{name}/", "host", {"host": name})
+        if state is None:
+            raise missing
+        quota = self._overseer.settings().limits.pages_per_host
+        return host_row(state, node=node, quota=quota)
+
+    async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
+        action = command.action
+        timed = action in {HostAction.SLOW_DOWN, HostAction.SET_ASIDE}
+        if timed != (command.seconds is not None):
+            word = "needs" if timed else "takes no"
+            raise WrongValueError("seconds", f"{action.value} {word} `seconds`")
+        row = await self.host(name)
+        if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
+            values = override(self._overseer.settings(), row.name, command.seconds)
+            await self.change_settings(ChangeSettings(values=values), who)
+        else:
+            wait = round((command.seconds or 0.0) * 1e6)
+            body = {"host": row.name, "action": action.value, "wait_us": wait}
+            await self._ask_owner(f"http://{row.name}/", "steer_host", body)
+        words = f"{action.value} {row.name}"
+        self._newsroom.tell(EventKind.HOST, words, node=row.node, host=row.name, who=who)
+        return await self.host(name)
+
+    async def why(self, url: str) -> UrlAccount:
+        try:
+            canonical_url(url, None, self._overseer.url_rules())
+        except ValueError as error:
+            return UrlAccount(given=url, refused=str(error))
+        node, account = await self._ask_owner(url, "why", {"url": url})
+        return url_account(
+            account, node=node, quota=self._overseer.settings().limits.pages_per_host
+        )
+
+    # --- seeds
+
+    async def submit_seeds(self, urls: list[str], who: str) -> SeedSubmission:
+        if self._wanted() == "stop":
+            raise RefusedError("stopping", "the crawl is about to end")
+        try:
+            refused = dict(await self._leading("seeds", {"urls": urls}))
+        except EngineError as error:
+            raise UnreachableError("no_answer", str(error)) from error
+        reasons = [refused.get(url) for url in urls]
+        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        words = f"{submission.taken} seeds taken, {submission.refused} refused"
+        self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
+        return submission
+
+    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
+        return await asyncio.to_thread(self._seeds.page, before, limit)
+
+    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
+        submission = await asyncio.to_thread(self._seeds.get, number)
+        seeds = submission.seeds[offset : offset + limit]
+        by_owner: dict[str, list[int]] = {}
+        for place, seed in enumerate(seeds):
+            if seed.taken:
+                by_owner.setdefault(self._owner(seed.url), []).append(place)
+        visits: list[dict[str, Any] | None] = [None] * len(seeds)
+        for owner, places in by_owner.items():
+            body = {"urls": [seeds[place].url for place in places]}
+            with contextlib.suppress(EngineError, UsageError):
+                answer = await self._overseer.ask_node(owner, "last_visits", body)
+                if isinstance(answer, list):
+                    for place, visit in zip(places, answer, strict=True):
+                        visits[place] = visit
+        return fates(submission, offset, seeds, visits)
+
+    # --- settings
+
+    async def settings(self) -> SettingsView:
+        return self._changes.view(self._overseer.settings())
+
+    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
+        async with self._changing:
+            return await self._change(change, who, undoes=None)
+
+    async def undo_settings(self, version: int, who: str) -> Change:
+        async with self._changing:
+            return await self._change(self._changes.undoing(version), who, undoes=version)
+
+    async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
+        await self._sync_changes()
+        after, change = self._changes.plan(self._overseer.settings(), asked, who, undoes=undoes)
+        try:
+            await asyncio.to_thread(self._overseer.check_settings, after)
+        except (SettingsError, ValueError) as error:
+            raise WrongValueError("wrong_setting", str(error)) from error
+        key, data = f"change.{change.version}", change.model_dump_json().encode()
+        try:
+            # First the account of it, which only one can give; then the change itself.
+            await self._overseer.crawls.create(key, data)
+            await self._overseer.set_settings(after)
+        except ConflictError as error:
+            raise RefusedError("other_version", "somebody else changed them; look again") from error
+        except EngineError as error:
+            raise UnreachableError("not_kept", str(error)) from error
+        await asyncio.to_thread(self._changes.keep, change)
+        done = await self._confirmed(lambda known: known.settings >= change.version)
+        names = [row.node for row in done if row.confirmed]
+        change = change.model_copy(update={"applied_by": names})
+        for value in change.values:
+            words = f"{value.name}: {_short(value.old)} became {_short(value.new)}"
+            row: dict[str, Any] = {"version": change.version, "name": value.name}
+            self._newsroom.tell(EventKind.SETTING, words, who=who, data=row)
+        return change
+
+    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
+        return await asyncio.to_thread(self._changes.last, before, limit)
+
+    # --- commands
+
+    async def commands(self) -> list[CommandInfo]:
+        reasons = {command: self._why_not(command) for command in Command}
+        return [
+            CommandInfo(command=command, available=reason is None, reason=reason)
+            for command, reason in reasons.items()
+        ]
+
+    def _why_not(self, command: Command) -> str | None:
+        if command is Command.RERANK:
+            return "the order is breadth-first: there is nothing to rank anew"
+        return "the crawl is about to end" if self._wanted() == "stop" else None
+
+    async def command(self, command: Command, who: str) -> CommandResult:
+        reason = self._why_not(command)
+        if reason is not None:
+            raise RefusedError("not_available", reason)
+        begun = time.monotonic()
+        try:
+            nodes = await self._do(command, begun)
+        except UsageError as error:
+            raise RefusedError("not_done", str(error)) from error
+        except EngineError as error:
+            raise UnreachableError("no_answer", str(error)) from error
+        self._newsroom.tell(_TOLD[command], f"{command.value} by the operator", who=who)
+        return CommandResult(
+            command=command,
+            time=round(time.time(), 3),
+            confirmed=all(row.confirmed for row in nodes),
+            nodes=nodes,
+        )
+
+    async def _do(self, command: Command, begun: float) -> list[Confirmation]:
+        overseer = self._overseer
+        if command is Command.PAUSE:
+            await overseer.pause()
+            return await self._confirmed(lambda status: status.state == "paused")
+        if command is Command.RESUME:
+            await overseer.resume()
+            return await self._confirmed(lambda status: status.state == "running")
+        if command is Command.STOP:
+            await overseer.stop()
+            return await self._confirmed(lambda status: status.state == "leaving")
+        if command is Command.ADD_NODE:
+            name = await self._launch()
+            return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
+        answers = await overseer.checkpoint()
+        seconds = round(time.monotonic() - begun, 3)
+        return [
+            Confirmation(
+                node=node,
+                confirmed=not isinstance(answer, dict),
+                seconds=seconds,
+                note=str(answer["error"]) if isinstance(answer, dict) else "",
+            )
+            for node, answer in answers.items()
+        ]
+
+    async def _launch(self) -> str:
+        engine = self._overseer.engine
+        try:
+            return (await engine.request(engine.names.launcher, b"", LAUNCH)).decode()
+        except EngineError as error:
+            raise UsageError(
+                "nobody here can start a process: run `gossamer node --engine …` on a machine, "
+                "and it joins by itself"
+            ) from error
+
+    async def _confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
+        """Waits until every living node's own status says so."""
+        begun = time.monotonic()
+        seconds: dict[str, float] = {}
+        while True:
+            living = {known.name: known for known in self._living()}
+            for name, known in living.items():
+                if name not in seconds and known.fresh is not None and holds(known.fresh):
+                    seconds[name] = round(time.monotonic() - begun, 3)
+            late = set(living) - set(seconds)
+            if not late or time.monotonic() - begun > CONFIRM:
+                break
+            await asyncio.sleep(0.05)
+        rows = [Confirmation(node=n, confirmed=True, seconds=s) for n, s in seconds.items()]
+        rows += [
+            Confirmation(node=name, confirmed=False, seconds=None, note="no word from it yet")
+            for name in late
+        ]
+        return sorted(rows, key=lambda row: row.node)
+
+    # --- events
+
+    async def events(self, after: int | None, limit: int) -> EventPage:
+        return self._newsroom.page(after, limit)
+
+    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
+        return self._newsroom.watch(after)
+
+
+_COUNTERS = (
+    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
+    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
+    "outcomes", "rss", "disk", "seconds", "next_due",
+)  # fmt: skip
+
+_TOLD = {
+    Command.PAUSE: EventKind.PAUSED,
+    Command.RESUME: EventKind.RESUMED,
+    Command.STOP: EventKind.STOPPED,
+    Command.CHECKPOINT: EventKind.CHECKPOINT,
+    Command.ADD_NODE: EventKind.CONTROL,
+}
+
+
+def _activity(state: str, progress: Progress) -> Activity:
+    if state == "finished":
+        return Activity.FINISHED
+    if state == "paused":
+        return Activity.PAUSED
+    return progress.activity if progress.activity is Activity.DISK_FULL else Activity.RUNNING
+
+
+def _place(pair: tuple[tuple[int, str, int], HostRow]) -> tuple[int, str, int]:
+    return pair[0]
+
+
+def _short(value: object) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 80 else f"{text[:77]}…"

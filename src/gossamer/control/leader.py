@@ -1,0 +1,68 @@
+"""Which control node leads: a lease in the engine.
+
+Guarantees: `leading` is true in one process at a time, as far as clocks run at the same speed; and
+where they do not, every change a leader makes is a compare-and-set, so a second one does no harm.
+"""
+
+import time
+
+from gossamer.cluster.lease import FENCE_SHARE, RENEWALS, boot_micros
+from gossamer.cluster.messages import Leader, decode, encode
+from gossamer.engine import Bucket
+from gossamer.errors import ConflictError
+
+KEY = "leader"
+
+
+class Leadership:
+    def __init__(self, bucket: Bucket, control: str, seconds: float, url: str = "") -> None:
+        self._bucket = bucket
+        self._control = control
+        self._seconds = seconds
+        self._url = url
+        self._beat = 0
+        self._until = 0
+        self._seen: tuple[int, int] = (-1, 0)
+        self.current: Leader | None = None
+
+    @property
+    def leading(self) -> bool:
+        return boot_micros() < self._until
+
+    @property
+    def every(self) -> float:
+        return self._seconds / RENEWALS
+
+    async def round(self) -> None:
+        """Renews our lead, or takes it if nobody has renewed theirs for a whole lease."""
+        entry = await self._bucket.get(KEY)
+        now = boot_micros()
+        if entry is not None:
+            self.current = decode(entry.value, Leader, "the leading control node")
+            if self._seen[0] != entry.revision:
+                self._seen = (entry.revision, now)
+            free = self.current.beat < 0
+            silent = now - self._seen[1] >= self._seconds * 1e6
+            if self.current.control != self._control and not (silent or free):
+                self._until = 0
+                return
+        self._beat += 1
+        mine = Leader(control=self._control, beat=self._beat, time=time.time(), url=self._url)
+        try:
+            revision = await self._bucket.change(
+                KEY, encode(mine), entry.revision if entry else None
+            )
+        except ConflictError:
+            self._until = 0
+            return
+        self._seen = (revision, now)
+        self.current = mine
+        self._until = now + round(self._seconds * FENCE_SHARE * 1e6)
+
+    async def give_up(self) -> None:
+        """Lets another lead at once."""
+        if not self.leading:
+            return
+        self._until = 0
+        mine = Leader(control=self._control, beat=-1, time=time.time(), url="")
+        await self._bucket.change(KEY, encode(mine), self._seen[0])

@@ -1,0 +1,117 @@
+"""A key-value bucket with compare-and-set.
+
+Guarantees: `create` and `update` succeed for exactly one of those who try with the same revision;
+`get` reads from the leader, never an older value from a follower.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import nats.errors
+import nats.js.errors
+from nats.js.api import KeyValueConfig, StorageType
+from nats.js.kv import KeyValue
+
+from gossamer.engine.connection import Engine
+from gossamer.engine.failures import explained
+from gossamer.errors import ConflictError, EngineEmptyError
+
+
+@dataclass(frozen=True)
+class Entry:
+    key: str
+    value: bytes
+    revision: int
+
+
+class Bucket:
+    """One bucket. `open_bucket` and `make_bucket` make it."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self.name = name
+        self._values = KeyValue(
+            name=name, stream=f"KV_{name}", pre=f"$KV.{name}.", js=engine.stream, direct=False
+        )
+
+    async def exists(self) -> bool:
+        try:
+            with explained(f"look for bucket {self.name}"):
+                await self._engine.stream.stream_info(f"KV_{self.name}")
+        except EngineEmptyError:
+            return False
+        return True
+
+    async def make(self, replicas: int) -> None:
+        """Creates the bucket if it is not there."""
+        with explained(f"create bucket {self.name}"):
+            await self._engine.stream.create_key_value(
+                KeyValueConfig(
+                    bucket=self.name,
+                    history=1,
+                    storage=StorageType.FILE,
+                    replicas=replicas,
+                    direct=False,
+                )
+            )
+
+    async def get(self, key: str) -> Entry | None:
+        """The last value, or None. A bucket that is not there is an `EngineEmptyError`."""
+        with explained(f"read {self.name}/{key}"):
+            try:
+                entry = await self._values.get(key)
+            except nats.js.errors.KeyNotFoundError:
+                entry = None
+        if entry is None:
+            # The client says the same of a missing key and of a missing bucket.
+            if not await self.exists():
+                raise EngineEmptyError(f"bucket {self.name} is not there")
+            return None
+        return Entry(key, entry.value or b"", entry.revision or 0)
+
+    async def create(self, key: str, value: bytes) -> int:
+        """Sets a key that must not be there; gives the revision. `ConflictError`: it is there."""
+        with explained(f"create {self.name}/{key}"):
+            return await self._values.create(key, value)
+
+    async def update(self, key: str, value: bytes, revision: int) -> int:
+        """Replaces exactly this revision; gives the new one. `ConflictError`: it is another."""
+        with explained(f"change {self.name}/{key}"):
+            return await self._values.update(key, value, last=revision)
+
+    async def put(self, key: str, value: bytes) -> int:
+        """Sets a key whatever it was."""
+        with explained(f"set {self.name}/{key}"):
+            return await self._values.put(key, value)
+
+    async def delete(self, key: str, revision: int) -> None:
+        with explained(f"delete {self.name}/{key}"):
+            try:
+                await self._values.delete(key, last=revision)
+            except nats.js.errors.APIError as error:
+                if error.err_code in {10071, 10164}:
+                    raise ConflictError(f"delete {self.name}/{key}: it was changed") from error
+                raise
+
+    async def change(self, key: str, value: bytes, revision: int | None) -> int:
+        """`update`, or `create` where there was none."""
+        if revision is None:
+            return await self.create(key, value)
+        return await self.update(key, value, revision)
+
+    async def keys(self) -> list[str]:
+        """The keys that were ever set and not deleted for good; from counters, not a scan."""
+        with explained(f"list {self.name}"):
+            info = await self._engine.stream.stream_info(
+                f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>"
+            )
+        prefix = len(f"$KV.{self.name}.")
+        return sorted(subject[prefix:] for subject in (info.state.subjects or {}))
+
+    async def hints(self, wake: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+        """Calls whenever somebody tries to change a value: a reason to read, nothing more.
+
+        A plain subscription: cheaper than a watcher, with nothing to recreate when servers change;
+        who misses a hint reads a little later anyway.
+        """
+        return await self._engine.listen(f"$KV.{self.name}.>", lambda _subject, _data: wake())

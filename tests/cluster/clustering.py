@@ -1,0 +1,247 @@
+"""Clusters as real processes: an engine, control nodes, crawl nodes, each started and killed alone."""
+
+import asyncio
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.crawl.crawling import expected, until
+from warcio.archiveiterator import ArchiveIterator
+
+from gossamer.cluster.map import PartitionMap
+from gossamer.cluster.view import View
+from gossamer.control.answers import ask_control
+from gossamer.control.summary import Summary
+from gossamer.engine import Access, Server, connect
+from gossamer.errors import GossamerError
+from gossamer.simweb import SimWeb
+
+GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
+LEASE = 3.0
+USUAL = [
+    "--set", f"cluster.lease={LEASE}s",
+    "--set", "cluster.rejoin=5s",
+    "--set", "partitions=32",
+    "--set", "threads=1",
+    "--set", "store.batch_pages=16",
+    "--set", "store.batch_wait=10ms",
+    "--set", "politeness.response_factor=0",
+    "--set", "alias.enabled=false",
+    "--set", "control.port=0",
+]  # fmt: skip
+
+
+class Process:
+    def __init__(self, arguments: list[str], messages: Path) -> None:
+        self.messages = messages
+        with messages.open("ab") as file:
+            self._process = subprocess.Popen(
+                [*GOSSAMER, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def code(self) -> int | None:
+        return self._process.poll()
+
+    def said(self) -> str:
+        return self.messages.read_text()
+
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.kill()
+        self._process.wait(10)
+
+    def wait(self, seconds: float) -> int:
+        return self._process.wait(seconds)
+
+
+class Cluster:
+    """One crawl by many processes, in a directory."""
+
+    def __init__(
+        self,
+        web: SimWeb,
+        out: Path,
+        *options: str,
+        delay: str = "0s",
+        snapshot_every: str = "1h",
+        engines: list[str] | None = None,
+        expect: int = 3,
+    ) -> None:
+        self.web = web
+        self.out = out
+        out.mkdir()
+        self.server = None if engines else Server(out / "engine")
+        self.urls = engines or []
+        self.delay = delay
+        self.expect = expect
+        self.options = [*USUAL, "--set", f"cluster.snapshot_every={snapshot_every}", *options]
+        self.control: Process | None = None
+        self.nodes: dict[str, Process] = {}
+        self.summary: Summary | None = None
+
+    # --- processes
+
+    def start(self, *names: str) -> None:
+        self.start_engine()
+        self.start_control(self.web.url)
+        for name in names or ("n1", "n2", "n3"):
+            self.start_node(name)
+
+    def start_engine(self) -> None:
+        if self.server is not None:
+            self.server.start()
+            self.urls = [self.server.url]
+
+    def start_control(self, *arguments: str, name: str = "control") -> Process:
+        process = Process(
+            [
+                "control", *arguments, "--engine", ",".join(self.urls),
+                "--out", str(self.out / name), "--name", name, "--expect", str(self.expect),
+                "--scope", "any", "--allow-private", "--delay", self.delay, "--until-done",
+                *self.options,
+            ],
+            self.out / f"{name}.messages",
+        )  # fmt: skip
+        self.control = process
+        return process
+
+    def start_node(self, name: str, engine: str | None = None) -> Process:
+        process = Process(
+            [
+                "node", "--engine", engine or ",".join(self.urls), "--name", name,
+                "--out", str(self.directory(name)), "--snapshots", str(self.out / "snapshots"),
+            ],
+            self.out / f"{name}.messages",
+        )  # fmt: skip
+        self.nodes[name] = process
+        return process
+
+    def directory(self, name: str) -> Path:
+        return self.out / "nodes" / name
+
+    def wipe(self, name: str, keep: Path) -> None:
+        """The disk is gone; its WARC files are kept aside only to be counted."""
+        shutil.move(self.directory(name), keep)
+
+    def end(self) -> None:
+        for process in [*self.nodes.values(), self.control]:
+            if process is not None:
+                process.kill()
+        if self.server is not None:
+            self.server.stop()
+
+    # --- looking
+
+    def ask(self, name: str, body: object = None) -> Any:
+        async def run() -> Any:
+            line = await connect(Access(self.urls), "crawl", "test")
+            try:
+                return await ask_control(line, name, body, 5.0)
+            finally:
+                await line.close()
+
+        return asyncio.run(run())
+
+    def status(self) -> Summary | None:
+        try:
+            return msgspec.convert(self.ask("status"), Summary)
+        except GossamerError:
+            return None
+
+    def map(self) -> PartitionMap | None:
+        async def run() -> PartitionMap | None:
+            line = await connect(Access(self.urls), "crawl", "test")
+            try:
+                return await View(line).read_map()
+            finally:
+                await line.close()
+
+        return asyncio.run(run())
+
+    def until_requests(self, number: int, seconds: float = 60.0) -> None:
+        until(lambda: self.web.requests() >= number, f"{number} requests", seconds)
+
+    def until_status(
+        self, condition: Callable[[Summary], bool], what: str, seconds: float = 60.0
+    ) -> Summary:
+        end = time.monotonic() + seconds
+        while True:
+            status = self.status()
+            if status is not None and condition(status):
+                return status
+            assert time.monotonic() < end, f"waited in vain: {what}; {status}; {self.said()}"
+            time.sleep(0.1)
+
+    def until_done(self, seconds: float = 100.0) -> Summary:
+        """To the end, which must be a good one."""
+        assert self.control is not None
+        try:
+            code = self.control.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"not done: {self.status()}\n{self.said()}") from None
+        assert code == 0, self.said()
+        for name, process in self.nodes.items():
+            if process.code is None:
+                assert process.wait(30) == 0, f"{name}: {self.said()}"
+        file = next(self.out.glob("*/summary.json"))
+        return msgspec.json.decode(file.read_bytes(), type=Summary)
+
+    def said(self) -> str:
+        return "\n".join(
+            f"--- {file.stem}\n{file.read_text()[-3000:]}"
+            for file in sorted(self.out.glob("*.messages"))
+        )
+
+    # --- what was stored
+
+    def stored(self, *names: str) -> Counter[str]:
+        """How often each page is in the WARC files of these nodes, or of all."""
+        found: Counter[str] = Counter()
+        every = names or [path.name for path in (self.out / "nodes").iterdir()]
+        for name in every:
+            found += stored(self.directory(name))
+        return found
+
+    def check_union(self, more: Counter[str] | None = None) -> Counter[str]:
+        """All pages and no other; gives those that are there more than once."""
+        pages = self.stored() + (more or Counter())
+        wanted = expected(self.web)
+        missing = wanted - set(pages)
+        assert not missing, f"{len(missing)} of {len(wanted)} lost, such as {sorted(missing)[:3]}"
+        assert set(pages) <= wanted
+        return Counter({url: times for url, times in pages.items() if times > 1})
+
+
+def stored(directory: Path) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for file in sorted((directory / "warc").glob("*.warc.gz*")):
+        with file.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                if record.rec_type in {"response", "revisit"}:
+                    found[record.rec_headers.get_header("WARC-Target-URI")] += 1
+    return Counter({url: n for url, n in found.items() if not url.endswith("/robots.txt")})
+
+
+def logged(directory: Path) -> list[dict[str, Any]]:
+    files = sorted((directory / "log").glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]

@@ -1,0 +1,54 @@
+"""A real engine for each test, and clusters of real processes on a simulated web."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cluster.clustering import Cluster
+
+from gossamer.engine import Access, Engine, Server, connect
+from gossamer.simweb import Options, SimWeb, serve
+
+WEB = Options(hosts=64, pages=4000, host_skew=0.0, duplicates=0.0, port=0)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    one = Server(tmp_path / "engine")
+    one.start()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+async def engine(server: Server) -> AsyncIterator[Engine]:
+    one = await connect(Access([server.url]), "web", "test")
+    yield one
+    await one.close()
+
+
+@pytest.fixture
+def web_log(tmp_path: Path) -> Path:
+    return tmp_path / "requests.log"
+
+
+@pytest.fixture
+def web(web_log: Path) -> Iterator[SimWeb]:
+    with serve(WEB, log=web_log) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(web: SimWeb, tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
+    """Makes clusters that are not started yet; all their processes end with the test."""
+    made: list[Cluster] = []
+
+    def make(*options: str, **more: Any) -> Cluster:
+        one = Cluster(web, tmp_path / f"cluster{len(made)}", *options, **more)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.end()

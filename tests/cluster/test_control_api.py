@@ -1,0 +1,180 @@
+"""The control node of a real cluster: everything seen and changed from one place."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cluster.clustering import Cluster
+from tests.crawl.crawling import until
+
+from gossamer.control.client import Client, path_of
+from gossamer.control.tokens import read_token
+from gossamer.errors import GossamerError
+from gossamer.simweb import Options, SimWeb, serve
+
+WEB = Options(hosts=40, pages=4000, host_skew=0.0, duplicates=0.0, port=0)
+QUIET = 1.5
+
+
+@pytest.fixture
+def web(web_log: Path) -> Iterator[SimWeb]:
+    with serve(WEB, log=web_log) as running:
+        yield running
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Steered:
+    """A cluster with its API."""
+
+    def __init__(self, make: Callable[..., Cluster], tmp_path: Path, delay: str = "50ms") -> None:
+        self.port = free_port()
+        self.tokens = tmp_path / "tokens"
+        self.tokens.mkdir(mode=0o700)
+        self.cluster = make(
+            "--set", f"control.port={self.port}",
+            "--set", f"control.tokens={self.tokens}",
+            delay=delay,
+        )  # fmt: skip
+
+    def client(self) -> Client:
+        until((self.tokens / "token").exists, "a token")
+        return Client(f"http://127.0.0.1:{self.port}", read_token(self.tokens / "token"))
+
+    def ask(self, question: Callable[[Client], Any]) -> Any:
+        with contextlib.suppress(GossamerError):
+            return question(self.client())
+        return None
+
+    def until(self, question: Callable[[Client], Any], what: str, seconds: float = 60.0) -> Any:
+        end = time.monotonic() + seconds
+        while not (answer := self.ask(question)):
+            assert time.monotonic() < end, f"waited in vain: {what}\n{self.cluster.said()}"
+            time.sleep(0.1)
+        return answer
+
+
+@pytest.fixture
+def steered(cluster: Callable[..., Cluster], tmp_path: Path) -> Steered:
+    return Steered(cluster, tmp_path)
+
+
+def running(status: dict[str, Any]) -> bool:
+    return bool(status["nodes"] == 3 and status["pages"] > 100)
+
+
+def test_pause_is_confirmed_by_all_and_the_web_is_silent(steered: Steered, web: SimWeb) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    result = steered.client().post("/commands", {"command": "pause"})
+    assert result["confirmed"], result
+    assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
+    before = web.requests()
+    begun = time.monotonic()
+    # The only way to see that nothing happens is to look for a while.
+    until(lambda: time.monotonic() - begun > QUIET, "a while")
+    assert web.requests() == before
+    assert steered.client().get("/status")["activity"] == "paused"
+    result = steered.client().post("/commands", {"command": "resume"})
+    assert result["confirmed"], result
+    until(lambda: web.requests() > before + 50, "visits again")
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
+def test_a_setting_reaches_every_node_and_can_be_undone(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    api = steered.client()
+    change = api.patch("/settings", {"values": {"limits.depth": 7, "politeness.delay": "40ms"}})
+    assert change["applied_by"] == ["n1", "n2", "n3"]
+    versions = {node["settings_version"] for node in api.get("/nodes")}
+    assert versions == {change["version"]}
+    undone = api.post(f"/settings/changes/{change['version']}/undo")
+    assert undone["applied_by"] == ["n1", "n2", "n3"]
+    values = {row["name"]: row["value"] for row in api.get("/settings")["settings"]}
+    assert values["limits.depth"] is None
+    history = api.get("/settings/changes")
+    assert [row["undoes"] for row in history] == [change["version"], None]
+    with pytest.raises(GossamerError, match=r"scope\.include"):
+        api.patch("/settings", {"values": {"scope.include": ["("]}})
+
+
+def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: api.get("/hosts")["total"] >= 40, "all hosts known")
+    api = steered.client()
+    rows, cursor = [], None
+    while True:
+        page = api.get("/hosts", sort="name", limit=7, cursor=cursor)
+        rows += page["hosts"]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    names = [row["name"] for row in rows]
+    assert names == sorted(names)
+    assert len(names) == len(set(names)) == 40
+    assert {row["node"] for row in rows} == {"n1", "n2", "n3"}
+    account = api.get("/urls", url=web.url)
+    assert account["node"] in {"n1", "n2", "n3"}
+    assert account["last_visit"]["outcome"] == "fetched"
+    host = path_of("hosts", names[3])
+    assert api.post(host, {"action": "block"})["blocked"] is True
+    assert api.post(host, {"action": "unblock"})["blocked"] is False
+    owners = {row["node"] for row in api.get("/partitions")["partitions"]}
+    assert owners == {"n1", "n2", "n3"}
+
+
+def test_another_control_node_takes_over(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    first = cluster.control
+    assert first is not None
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    api = steered.client()
+    change = api.patch("/settings", {"values": {"limits.trap_budget": 777}})
+    second = cluster.start_control(name="second")
+    until(lambda: "standing by" in second.said(), "a second control node that waits")
+    first.kill()
+    status = steered.until(
+        lambda api: [one for one in api.get("/status")["control"] if one["id"] == "second"],
+        "the second serves at the same address",
+    )
+    assert status
+    steered.until(lambda api: api.get("/status")["control"][0]["leads"], "the second leads")
+    api = steered.client()
+    assert api.get("/settings")["version"] == change["version"]
+    values = {row["name"]: row["value"] for row in api.get("/settings")["settings"]}
+    assert values["limits.trap_budget"] == 777
+    assert api.get("/settings/changes")[0]["who"].startswith("operate")
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
+def test_a_node_is_held_back_and_removed(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    api = steered.client()
+    api.post("/nodes/n1/pause")
+    steered.until(
+        lambda api: {n["id"]: n["state"] for n in api.get("/nodes")}["n1"] == "paused", "n1 paused"
+    )
+    api.post("/nodes/n1/resume")
+    api.post("/nodes/n2/remove")
+    steered.until(
+        lambda api: "n2" not in {n["id"] for n in api.get("/nodes")}, "n2 gone", seconds=60
+    )
+    cluster.until_done()
+    assert not cluster.check_union()

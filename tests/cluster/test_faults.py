@@ -1,0 +1,229 @@
+"""Nodes that die, freeze, are cut off, come and go: nothing lost, no host visited by two at once."""
+
+import asyncio
+import itertools
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from tests.cluster.clustering import GOSSAMER, Cluster, logged, stored
+from tests.cluster.proxy import Proxy
+from tests.crawl.crawling import shortest_gap, until
+
+from gossamer.cluster.archive import bring_back
+from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.simweb import SimWeb
+
+Maker = Callable[..., Cluster]
+DELAY = 0.1
+
+
+def visits(directory: Path) -> list[tuple[str, float, float, str]]:
+    """(host, begin, end, url) of each visit that connected, from a node's own log."""
+    rows = []
+    for line in logged(directory):
+        if line["ip"] is not None:
+            begin = datetime.fromisoformat(line["time"]).timestamp()
+            rows.append((line["host"], begin, begin + line["ms"] / 1000, line["url"]))
+    return rows
+
+
+def check_one_at_a_time(directories: list[Path]) -> None:
+    """No host was visited by two nodes at once."""
+    by_host: dict[str, list[tuple[float, float, int]]] = {}
+    for number, directory in enumerate(directories):
+        for host, begin, end, _url in visits(directory):
+            by_host.setdefault(host, []).append((begin, end, number))
+    shared = 0
+    for host, rows in by_host.items():
+        rows.sort()
+        shared += len({number for *_times, number in rows}) > 1
+        for (_b, end, one), (begin, _e, other) in itertools.pairwise(rows):
+            # Clocks of the log are in milliseconds.
+            assert one == other or begin >= end - 0.001, f"{host}: {one} and {other} at {begin}"
+    assert shared > 0, "no host changed hands: the test shows nothing"
+
+
+def check_gap(web: SimWeb, web_log: Path) -> None:
+    web.stop()
+    gap, where = shortest_gap(web_log)
+    assert gap >= DELAY - 0.0005, where
+
+
+async def back_from_copies(cluster: Cluster, name: str) -> Path:
+    archive = Archive(str(cluster.out / "snapshots"), "crawl")
+    place = cluster.directory(f"{name}-back")
+    for file in await archive.names(name):
+        await bring_back(archive, file, place)
+    return place
+
+
+async def cuts(cluster: Cluster, node: str) -> dict[int, float]:
+    """For each partition, when the newest snapshot of this node was cut."""
+    snapshots = Snapshots(str(cluster.out / "snapshots"), "crawl")
+    found = {}
+    for partition in range(32):
+        manifest = await snapshots.latest(partition)
+        if manifest is not None and manifest.node == node:
+            found[partition] = manifest.about["cut"]
+    return found
+
+
+def test_killed_and_its_disk_wiped(
+    cluster: Maker, web: SimWeb, web_log: Path, tmp_path: Path
+) -> None:
+    one = cluster(delay="100ms", snapshot_every="1s")
+    one.start()
+    until(lambda: len(asyncio.run(cuts(one, "n2"))) >= 5, "snapshots of n2")
+    one.until_requests(1000)
+    one.nodes["n2"].kill()
+    cut = asyncio.run(cuts(one, "n2"))
+    wiped = tmp_path / "wiped"
+    one.wipe("n2", wiped)
+    one.until_done()
+    # What a snapshot knew of is in the copies beside the snapshots; the rest was fetched again.
+    asyncio.run(back_from_copies(one, "n2"))
+    one.check_union()
+    again = set(one.stored("n1", "n3")) & set(stored(wiped))
+    ends = {url: end for _host, _begin, end, url in visits(wiped)}
+    since_snapshot = {url for url, end in ends.items() if end > min(cut.values()) - 1.0}
+    assert again <= since_snapshot
+    assert len(again) < len(stored(wiped)) / 2
+    print(f"{len(stored(wiped))} pages on the disk, {len(again)} fetched again")
+    check_gap(web, web_log)
+
+
+def test_frozen_beyond_its_lease_and_woken(cluster: Maker, web: SimWeb, web_log: Path) -> None:
+    one = cluster(delay="100ms", snapshot_every="1s")
+    one.start()
+    one.until_requests(500)
+    one.nodes["n2"].signal(signal.SIGSTOP)
+    one.until_status(
+        lambda s: any(n.node == "n2" and n.state == "out" and not n.partitions for n in s.nodes),
+        "n2 to be taken out",
+    )
+    before = web.requests()
+    one.until_requests(before + 150)
+    one.nodes["n2"].signal(signal.SIGCONT)
+    until(lambda: "joining anew" in one.nodes["n2"].said(), "n2 to join anew")
+    one.until_done()
+    one.check_union()
+    check_one_at_a_time([one.directory(name) for name in ("n1", "n2", "n3")])
+    check_gap(web, web_log)
+
+
+def test_add_a_node_and_remove_a_node(cluster: Maker, web: SimWeb, web_log: Path) -> None:
+    one = cluster(delay="100ms", expect=2)
+    one.start("n1", "n2")
+    one.until_requests(200)
+    one.start_node("n3")
+    one.until_status(
+        lambda s: s.moving == 0 and sorted(n.partitions for n in s.nodes) == [10, 11, 11],
+        "partitions to be even",
+    )
+    one.ask("remove", {"node": "n1"})
+    assert one.nodes["n1"].wait(60) == 0, one.said()
+    status = one.until_status(lambda s: s.moving == 0, "all moves")
+    assert {n.node: n.partitions for n in status.nodes if n.partitions} == {"n2": 16, "n3": 16}
+    one.until_done()
+    assert one.check_union() == Counter()
+    check_one_at_a_time([one.directory(name) for name in ("n1", "n2", "n3")])
+    check_gap(web, web_log)
+
+
+def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
+    one = cluster(delay="100ms")
+    one.start()
+    one.until_requests(300)
+    assert one.control is not None
+    one.control.kill()
+    one.until_requests(700)
+    one.start_control()
+    one.until_done()
+    assert one.check_union() == Counter()
+
+
+def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
+    one = cluster(delay="100ms")
+    one.start()
+    one.until_requests(100)
+    first = one.control
+    assert first is not None
+    second = one.start_control(name="second")
+    until((one.out / "second/map.json").exists, "the second to know the map")
+    assert "leads" not in second.said()
+    first.kill()
+    one.until_status(lambda s: s.leader == "second", "the second to lead")
+    one.until_done()
+    assert one.check_union() == Counter()
+
+
+def test_cut_off_from_the_engine(cluster: Maker, web: SimWeb, web_log: Path) -> None:
+    one = cluster(delay="100ms", snapshot_every="1s")
+    one.start_engine()
+    one.start_control(web.url)
+    assert one.server is not None
+    with Proxy(one.server.port) as proxy:
+        for name in ("n1", "n3"):
+            one.start_node(name)
+        one.start_node("n2", engine=f"nats://127.0.0.1:{proxy.port}")
+        one.until_requests(400)
+        # For a moment: nobody loses anything.
+        proxy.cut()
+        time.sleep(0.3)
+        proxy.mend()
+        one.until_requests(600)
+        # For long: it stops, is taken out, and joins anew.
+        proxy.cut()
+        one.until_status(
+            lambda s: any(n.node == "n2" and n.state == "out" for n in s.nodes), "n2 to be out"
+        )
+        proxy.mend()
+        until(lambda: "joining anew" in one.nodes["n2"].said(), "n2 to join anew")
+        one.until_done()
+    one.check_union()
+    check_one_at_a_time([one.directory(name) for name in ("n1", "n2", "n3")])
+    check_gap(web, web_log)
+
+
+def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> None:
+    one = cluster(delay="100ms")
+    one.start()
+    one.until_requests(500)
+    for process in [*one.nodes.values(), one.control]:
+        assert process is not None
+        process.kill()
+    assert one.server is not None
+    one.server.stop()
+    one.server.start()
+    one.start_control()
+    for name in ("n1", "n2", "n3"):
+        one.start_node(name)
+    one.until_done()
+    assert one.check_union() == Counter()
+
+    check_gap(web, web_log)
+
+
+def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
+    one = cluster(delay="100ms", snapshot_every="1s")
+    one.start()
+    one.until_requests(500)
+    assert one.server is not None
+    one.server.stop()
+    shutil.rmtree(one.server.directory / "store")
+    one.server.start()
+    one.until_status(lambda s: s.epoch >= 1000, "the map to be put back")
+    resent = subprocess.run(
+        [*GOSSAMER, "nodes", "resend", "--since", "1h", "--engine", one.urls[0]],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert resent.returncode == 0, resent.stderr
+    assert resent.stdout.count("rows of links are sent again") == 3
+    one.until_done()
+    one.check_union()

@@ -1,0 +1,187 @@
+"""Leases: who may renew, what the fence is, who is taken out; and which version may speak."""
+
+import shutil
+
+import pytest
+
+from gossamer.cluster.lease import Lease
+from gossamer.cluster.messages import (
+    MESSAGES,
+    PROTOCOL,
+    Heartbeat,
+    Leader,
+    Register,
+    decode,
+    decode_word,
+    encode,
+)
+from gossamer.control.leader import Leadership
+from gossamer.control.roster import Roster
+from gossamer.engine import Bucket, Engine, Server
+from gossamer.errors import EngineError, EvictedError, VersionError
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+async def bucket(engine: Engine) -> Bucket:
+    one = Bucket(engine, engine.names.nodes_bucket)
+    await one.make(1)
+    return one
+
+
+def lease(bucket: Bucket, clock: Clock, incarnation: str = "x") -> Lease:
+    return Lease(bucket, "a", incarnation, 8.0, clock=clock)
+
+
+async def test_the_fence_is_three_quarters_after_sending(bucket: Bucket) -> None:
+    clock = Clock()
+    one = lease(bucket, clock)
+    assert await one.take()
+    await one.renew()
+    # Without a map it would be a lease of nothing.
+    assert one.left == 0
+    one.checked = True
+    await one.renew()
+    assert one.fence == clock.now + 6_000_000
+    clock.now += 2_000_000
+    assert one.left == 4.0
+    await one.renew()
+    assert one.left == 6.0
+
+
+async def test_a_restart_on_the_same_disk_takes_its_lease_back(bucket: Bucket) -> None:
+    clock = Clock()
+    assert await lease(bucket, clock).take()
+    again = lease(bucket, clock)
+    assert await again.take()
+    await again.renew()
+
+
+async def test_a_name_has_one_node(bucket: Bucket) -> None:
+    clock = Clock()
+    first = lease(bucket, clock)
+    assert await first.take()
+    assert not await lease(bucket, clock, "other").take()
+    await first.give_up(keeps=True)
+    assert await lease(bucket, clock, "other").take()
+    with pytest.raises(EvictedError):
+        await first.renew()
+
+
+async def test_who_is_taken_out_cannot_renew(bucket: Bucket) -> None:
+    clock = Clock()
+    one = lease(bucket, clock)
+    await one.take()
+    one.checked = True
+    await one.renew()
+    roster = Roster(bucket)
+    await roster.refresh()
+    known = roster.nodes["a"]
+    await one.renew()
+    assert not await roster.take_out(known, "too late"), "it renewed meanwhile"
+    await roster.refresh()
+    assert await roster.take_out(known, "silent")
+    fence = one.fence
+    with pytest.raises(EvictedError, match="silent"):
+        await one.renew()
+    assert one.fence == fence
+    with pytest.raises(EvictedError):
+        await lease(bucket, clock).take()
+    assert await lease(bucket, clock, "new").take()
+
+
+async def test_a_renewal_whose_answer_was_lost(bucket: Bucket) -> None:
+    clock = Clock()
+    one = lease(bucket, clock)
+    await one.take()
+    one.checked = True
+    await one.renew()
+    fence = one.fence
+    # The engine took it, but we never heard.
+    word = Heartbeat(node="a", incarnation="x", beat=99, time=0.0)
+    entry = await bucket.get("a")
+    assert entry is not None
+    await bucket.update("a", encode(word), entry.revision)
+    clock.now += 1_000_000
+    await one.renew()
+    assert one.fence == fence, "refused: the fence stands"
+    await one.renew()
+    assert one.fence == clock.now + 6_000_000
+
+
+async def test_a_wiped_engine_takes_no_lease_away(bucket: Bucket, server: Server) -> None:
+    clock = Clock()
+    one = lease(bucket, clock)
+    await one.take()
+    one.checked = True
+    await one.renew()
+    server.stop()
+    shutil.rmtree(server.directory / "store")
+    server.start()
+    for _ in range(200):
+        try:
+            await bucket.make(1)
+            break
+        except EngineError:
+            continue
+    fence = one.fence
+    for _ in range(3):
+        await one.renew()
+    assert one.fence == fence, "the map must be read first"
+    one.checked = True
+    clock.now += 1
+    await one.renew()
+    assert one.fence == clock.now + 6_000_000
+
+
+async def test_one_control_node_leads(engine: Engine) -> None:
+    bucket = Bucket(engine, engine.names.crawl_bucket)
+    await bucket.make(1)
+    first, second = Leadership(bucket, "c1", 1.0), Leadership(bucket, "c2", 1.0)
+    await first.round()
+    await second.round()
+    assert (first.leading, second.leading) == (True, False)
+    await first.give_up()
+    await second.round()
+    assert (first.leading, second.leading) == (False, True)
+    # Silent for a lease, by the other's clock.
+    await first.round()
+    assert not first.leading
+    first._seen = (first._seen[0], first._seen[1] - 1_000_001)
+    await first.round()
+    assert first.leading
+
+
+def test_another_version_is_refused_with_a_clear_error() -> None:
+    for version, word in ((PROTOCOL + 1, "newer"), (PROTOCOL - 1, "older")):
+        foreign = Leader(version=version, control="c", beat=1, time=0.0)
+        with pytest.raises(VersionError, match=f"version {version}.*{word}"):
+            decode(encode(foreign), Leader, "the control node")
+    for junk in (b"", b"[]", b"\xff", b'{"version":1}', b'{"version":1,"type":"nobody"}'):
+        with pytest.raises(VersionError, match="node a"):
+            decode_word(junk, "a")
+
+
+def test_every_message_has_its_own_tag_and_the_version() -> None:
+    tags = {kind.__struct_config__.tag for kind in MESSAGES}
+    assert len(tags) == len(MESSAGES)
+    assert tags >= {
+        "register", "unregister", "heartbeat", "pause", "paused", "resume", "resumed", "shutdown",
+        "status",
+    }  # fmt: skip
+    assert b'"version":1' in encode(Register(node="a", incarnation="x", time=0.0))
+
+
+async def test_a_node_of_another_version_is_listed_as_refused(bucket: Bucket) -> None:
+    await bucket.put("b", encode(Register(version=9, node="b", incarnation="x", time=0.0)))
+    roster = Roster(bucket)
+    await roster.refresh()
+    assert "version 9" in roster.refused["b"]
+    assert "b" not in roster.nodes

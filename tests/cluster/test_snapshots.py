@@ -1,0 +1,125 @@
+"""Snapshots in a store: what counts, what is newest, what is broken, what is removed."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from gossamer.cluster.archive import Copies, bring_back, whole_records
+from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.engine import Bucket, Engine
+from gossamer.errors import SettingsError, SnapshotError
+
+
+@pytest.fixture(params=["directory", "file"])
+def snapshots(request: pytest.FixtureRequest, tmp_path: Path) -> Snapshots:
+    place = tmp_path / "store"
+    return Snapshots(str(place) if request.param == "directory" else f"file://{place}", "web")
+
+
+async def put(snapshots: Snapshots, tmp_path: Path, epoch: int, content: bytes) -> str:
+    file = tmp_path / "cut"
+    file.write_bytes(content)
+    about = {"position": [7, epoch], "outbox": 3}
+    return (await snapshots.put(17, epoch, file, node="a", about=about)).name
+
+
+async def test_newest_by_epoch_then_number(snapshots: Snapshots, tmp_path: Path) -> None:
+    assert await snapshots.latest(17) is None
+    for epoch, content in ((4, b"one"), (4, b"two"), (9, b"three"), (5, b"late")):
+        await put(snapshots, tmp_path, epoch, content)
+    newest = await snapshots.latest(17)
+    assert newest is not None
+    assert (newest.epoch, newest.position, newest.node) == (9, (7, 9), "a")
+    await snapshots.load(newest, tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == b"three"
+    assert await snapshots.latest(16) is None
+    # Another process goes on counting.
+    other = Snapshots(snapshots.url, "web")
+    assert await put(other, tmp_path, 9, b"four") == "0000000009-00000005"
+
+
+async def test_without_its_manifest_a_snapshot_does_not_count(
+    snapshots: Snapshots, tmp_path: Path
+) -> None:
+    first = await put(snapshots, tmp_path, 1, b"one")
+    second = await put(snapshots, tmp_path, 1, b"two")
+    folder = tmp_path / "store/web/partitions/00017"
+    (folder / f"{second}.json").unlink()
+    newest = await snapshots.latest(17)
+    assert newest is not None
+    assert newest.name == first
+
+
+async def test_broken_ones_are_told_and_not_taken(snapshots: Snapshots, tmp_path: Path) -> None:
+    name = await put(snapshots, tmp_path, 1, b"some content")
+    folder = tmp_path / "store/web/partitions/00017"
+    newest = await snapshots.latest(17)
+    assert newest is not None
+    for broken in (b"some c0ntent", b"some", b""):
+        (folder / f"{name}.snapshot").write_bytes(broken)
+        with pytest.raises(SnapshotError, match=r"0000000001-00000001.*broken"):
+            await snapshots.load(newest, tmp_path / "back")
+    (folder / f"{name}.snapshot").unlink()
+    with pytest.raises(SnapshotError, match="cannot read"):
+        await snapshots.load(newest, tmp_path / "back")
+    (folder / f"{name}.json").write_bytes(b"{}")
+    with pytest.raises(SnapshotError, match="manifest"):
+        await snapshots.latest(17)
+
+
+async def test_old_ones_are_removed(snapshots: Snapshots, tmp_path: Path) -> None:
+    for number in range(5):
+        await put(snapshots, tmp_path, 1, bytes([number]))
+    assert await snapshots.remove_old(17, 2) == 3
+    folder = tmp_path / "store/web/partitions/00017"
+    assert len(list(folder.iterdir())) == 4
+    newest = await snapshots.latest(17)
+    assert newest is not None
+    await snapshots.load(newest, tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == b"\x04"
+
+
+async def test_a_store_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match=r"cluster\.snapshots"):
+        Snapshots(str(tmp_path / "file" / "store"), "web")
+    with pytest.raises(SettingsError, match=r"cluster\.snapshots.*gopher"):
+        Snapshots("gopher://x/y", "web")
+
+
+async def test_all_nodes_must_mean_the_same_store(engine: Engine, tmp_path: Path) -> None:
+    bucket = Bucket(engine, "web_crawl")
+    await bucket.make(1)
+    await Snapshots(str(tmp_path / "one"), "web").check_belongs(bucket)
+    await Snapshots(str(tmp_path / "one"), "web").check_belongs(bucket)
+    with pytest.raises(SettingsError, match="same --snapshots"):
+        await Snapshots(str(tmp_path / "other"), "web").check_belongs(bucket)
+
+
+async def test_files_are_copied_and_brought_back_whole(tmp_path: Path) -> None:
+    archive = Archive(str(tmp_path / "store"), "web")
+    disk = tmp_path / "disk"
+    (disk / "warc").mkdir(parents=True)
+    (disk / "log").mkdir()
+    members = [gzip.compress(bytes([n]) * 5000) for n in range(9)]
+    (disk / "warc/a.warc.gz").write_bytes(members[0])
+    (disk / "warc/b.warc.gz.open").write_bytes(b"".join(members[:4]))
+    (disk / "log/a.jsonl").write_bytes(b"{}\n")
+    copies = Copies(disk, "n1", archive, keep=2)
+    await copies.bring_up_to_date()
+    # Longer, and torn; a new copy takes the place of the old one.
+    (disk / "warc/b.warc.gz.open").write_bytes(b"".join(members)[:-7])
+    (disk / "log/a.jsonl").write_bytes(b'{}\n{}\n{"ur')
+    await copies.bring_up_to_date()
+    names = await archive.names()
+    assert sorted(names) == ["n1/log/a.jsonl", "n1/warc/a.warc.gz", "n1/warc/b.warc.gz"]
+    back = tmp_path / "back"
+    for name in names:
+        await bring_back(archive, name, back)
+    assert (back / "warc/b.warc.gz").read_bytes() == b"".join(members[:8])
+    assert (back / "warc/a.warc.gz").read_bytes() == members[0]
+    assert (back / "log/a.jsonl").read_bytes() == b"{}\n{}\n"
+    assert whole_records(back / "warc/b.warc.gz") == len(b"".join(members[:8]))
+    # What is there already is left alone.
+    assert await bring_back(archive, "n1/warc/a.warc.gz", back) is None

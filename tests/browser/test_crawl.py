@@ -141,8 +141,7 @@ def test_a_host_blocked_from_its_row_is_left_alone(tab: Tab, web_log: Path):
 
 BAD = "<img src=x onerror=alert(1)>"
 PAGE = (
-    f"<title>{BAD}<script>alert(2)</script></title><h1>{BAD}</h1>"
-    f"<a href='/next?q={BAD}'>{BAD}</a>"
+    f"<title>{BAD}<script>alert(2)</script></title><h1>{BAD}</h1><a href='/next?q={BAD}'>{BAD}</a>"
 ).encode()
 ROBOTS = f"User-agent: *\nDisallow: /{BAD}\nAllow: /?{BAD}\n".encode()
 

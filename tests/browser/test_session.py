@@ -37,7 +37,9 @@ def test_a_wrong_token_is_refused_in_words(open_tab: Opener, cluster: ImaginedSe
         field.fill("wrong" * 10)
         with page.expect_response("**/api/v1/access"):
             page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("button", name="Sign in")).not_to_have_attribute("aria-busy", "true")
+        expect(page.get_by_role("button", name="Sign in")).not_to_have_attribute(
+            "aria-busy", "true"
+        )
     expect(page.get_by_role("alert")).to_contain_text("Too many wrong tokens")
     field.fill(cluster.served.token)
     page.keyboard.press("Enter")

@@ -275,8 +275,7 @@ class ImaginedCluster:
         found = [
             row
             for row in rows
-            if query.search.lower() in row.name.lower()
-            and query.standing in {None, row.standing}
+            if query.search.lower() in row.name.lower() and query.standing in {None, row.standing}
         ]
         begin = int(query.cursor or 0)
         end = begin + query.limit

@@ -37,7 +37,9 @@ def test_a_wrong_token_is_refused_in_words(open_tab: Opener, cluster: ImaginedSe
         field.fill("wrong" * 10)
         with page.expect_response("**/api/v1/access"):
             page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("button", name="Sign in")).not_to_have_attribute("aria-busy", "true")
+        expect(page.get_by_role("button", name="Sign in")).not_to_have_attribute(
+            "aria-busy", "true"
+        )
     expect(page.get_by_role("alert")).to_contain_text("Too many wrong tokens")
     field.fill(cluster.served.token)
     page.keyboard.press("Enter")
@@ -47,7 +49,7 @@ def test_a_wrong_token_is_refused_in_words(open_tab: Opener, cluster: ImaginedSe
 def test_the_token_leaves_the_address_at_once(open_tab: Opener, cluster: ImaginedServer):
     tab = open_tab()
     sent: list[Request] = []
-    tab.page.on("request", sent.append)
+    tab.page.on("request", lambda request: sent.append(request))  # noqa: PLW0108
     tab.sign_in(cluster.served.url, cluster.served.token)
     assert cluster.served.token not in tab.page.url
     history: int = tab.page.evaluate("history.length")
@@ -86,7 +88,6 @@ def test_a_token_to_look_offers_no_changes(open_tab: Opener, cluster: ImaginedSe
 
 
 def test_it_reconnects_by_itself_and_misses_nothing(tab: Tab, cluster: ImaginedServer):
-    tab.expect_console("ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED_ENCODING")
     tab.go("events")
     page = tab.page
     expect(page.locator(".events li").first).to_contain_text("node west was not heard of")
@@ -108,10 +109,8 @@ def test_it_reconnects_by_itself_and_misses_nothing(tab: Tab, cluster: ImaginedS
     assert len(texts) == 11
 
 
-def test_a_server_with_other_tokens_asks_for_them(
-    tab: Tab, cluster: ImaginedServer
-):
-    tab.expect_console("ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED", "401")
+def test_a_server_with_other_tokens_asks_for_them(tab: Tab, cluster: ImaginedServer):
+    tab.expect_console("401")
     cluster.stop()
     for name in ("token", "token-read"):
         (cluster.directory / name).unlink()
@@ -138,7 +137,7 @@ def test_a_phone_needs_no_sideways_scrolling(open_tab: Opener, cluster: Imagined
     tab.go("settings")
     page.get_by_role("button", name="Change scope.skip_suffixes").click()
     assert tab.sideways() <= 0
-    tab.go("hosts/museum-000.example.org")
+    tab.go("hosts/museum-000.example.org", "museum-000.example.org")
     page.get_by_role("button", name="Forget…").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert tab.sideways() <= 0

@@ -46,8 +46,8 @@ def test_gap_of_an_address_across_nodes(
     assert sum(len(names) > 1 for names in nodes.values()) >= 2, "no address is shared by nodes"
     web.stop()
     moments: dict[str, list[int]] = defaultdict(list)
-    for line in web_log.read_text().splitlines():
-        time, _connection, host, _path, _status = line.split(" ")
+    for request in web_log.read_text().splitlines():
+        time, _connection, host, _path, _status = request.split(" ")
         moments[address[host]].append(int(time))
     gaps = [
         ((later - earlier) / 1e6, where)

@@ -36,6 +36,12 @@ export class Live extends EventTarget {
     return Date.now() / 1000 + this.#offset;
   }
 
+  /** Whether the crawl was about to end when it was last heard of: then nobody will come back. */
+  get ended() {
+    const { activity, wanted } = this.status ?? {};
+    return wanted === "stop" || ["finished", "limit_reached"].includes(activity) || ["stopped", "finished"].includes(this.events.at(-1)?.kind);
+  }
+
   async run() {
     let before = false;
     while (!this.#closed.signal.aborted) {

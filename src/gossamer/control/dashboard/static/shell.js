@@ -160,11 +160,9 @@ export class Shell {
     const lost = live.state === "lost" && away > 2;
     this.#lost.hidden = !lost;
     if (!lost) return;
-    const ended = live.status && ["finished", "limit_reached"].includes(live.status.activity);
-    const stopped = live.status?.wanted === "stop";
     say(
       this.#lost,
-      ended || stopped
+      live.ended
         ? "The crawl has ended and its control node with it. What is shown is the last that was heard; everything is kept in the crawl's directory."
         : `The control node has not answered for ${span(Math.round(away))}. What is shown is old. It is tried again by itself; the crawl does not need this page.`,
     );

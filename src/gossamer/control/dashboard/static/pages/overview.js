@@ -177,7 +177,7 @@ function timeLeft(status, now) {
     const due = status.next_due !== null && status.next_due > now ? `next visit ${relative(status.next_due, now)}` : "cannot be told yet";
     return ["–", due];
   }
-  return [`≈\u2009${span(status.eta_seconds)}`, `until ${status.eta_from ?? "the end"}`];
+  return [`≈\u2009${span(status.eta_seconds)}`, `judged by ${status.eta_from ?? "the rate"}`];
 }
 
 function showAlerts(place, alerts, now) {

@@ -1,5 +1,6 @@
 """Numbers, sizes, times and ticks as the dashboard writes them; run in the browser that shows them."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def test_numbers_sizes_and_times(page: Page):
 def test_ticks_are_round_and_reach_the_top(page: Page):
     for highest in (0.03, 1, 7, 99, 100, 101, 618, 4_264_291, 1e12):
         ticks = call(page, "plot", "niceTicks", highest)
-        steps = {round(b - a, 9) for a, b in zip(ticks, ticks[1:], strict=False)}
+        steps = {round(b - a, 9) for a, b in itertools.pairwise(ticks)}
         assert ticks[0] == 0
         assert ticks[-1] >= highest * 0.999
         assert 3 <= len(ticks) <= 6

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.crawl.crawling import expected, until
+from tests.crawl.crawling import expected
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.cluster.map import PartitionMap
@@ -179,7 +179,12 @@ class Cluster:
         return asyncio.run(run())
 
     def until_requests(self, number: int, seconds: float = 60.0) -> None:
-        until(lambda: self.web.requests() >= number, f"{number} requests", seconds)
+        end = time.monotonic() + seconds
+        while self.web.requests() < number:
+            assert time.monotonic() < end, (
+                f"{self.web.requests()} of {number} requests; {self.status()}; {self.said()}"
+            )
+            time.sleep(0.01)
 
     def until_status(
         self, condition: Callable[[Summary], bool], what: str, seconds: float = 60.0

@@ -8,7 +8,7 @@ from tests.control.serving import Served, served
 
 from gossamer.simweb import Options, SimWeb, serve
 
-WEB = Options(hosts=40, pages=4000, host_skew=0.0, duplicates=0.05, port=0)
+WEB = Options(hosts=40, pages=20_000, host_skew=0.0, duplicates=0.05, port=0)
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def web(web_log: Path) -> Iterator[SimWeb]:
 
 @pytest.fixture
 def crawl(web: SimWeb, tmp_path: Path) -> Iterator[Served]:
-    """A crawl that goes on for some minutes: 40 hosts, a gap of a quarter of a second."""
-    with served(tmp_path / "out", web, "--delay", "250ms") as running:
+    """A crawl that outlasts its test: 40 hosts, a gap of a quarter of a second."""
+    with served(tmp_path / "out", web, "--delay", "250ms", "--stay") as running:
         yield running
 
 

@@ -62,6 +62,14 @@ pub fn steady_micros() -> u64 {
     u64::try_from(steady()).unwrap_or(0)
 }
 
+/// CPU that the calling thread has used.
+#[must_use]
+pub fn thread_cpu() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    std::time::Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
 /// Microseconds of a clock that nobody sets. It goes on while the machine sleeps, where the system
 /// has such a clock.
 fn steady() -> i64 {

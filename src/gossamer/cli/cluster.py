@@ -30,6 +30,7 @@ from gossamer.cli.chosen import (
     crawl_overrides,
     saved,
 )
+from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
 from gossamer.cluster.local import LocalCluster
@@ -96,6 +97,7 @@ def cluster(
         crawl=effective.cluster.name,
         lease=effective.cluster.lease,
         links_bytes=effective.cluster.links_bytes,
+        control_port=effective.control.port,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     with interrupt.installed():
@@ -136,9 +138,18 @@ async def _run(
     more_seeds: list[str],
 ) -> Summary:
     target = Target(settings.limits.pages, settings.limits.time)
+    directory = local.out / "control"
+    waiting = [directory / "url"]
+    waiting[0].unlink(missing_ok=True)
     with make_view(title=str(local.out), target=target) as view:
+
+        def show(summary: Summary) -> None:
+            if waiting and waiting[0].exists():
+                tell_where(waiting.pop().read_text().strip(), directory, plain=False)
+            view.show(summary.progress)
+
         return await local.run(
-            lambda summary: view.show(summary.progress),
+            show,
             lambda: interrupt.count,
             resume=resume,
             more_seeds=more_seeds,
@@ -149,14 +160,12 @@ def _tell(
     summary: Summary, out: Path, nodes: int, interrupt: Interrupt, restored: list[Path]
 ) -> None:
     console = Console(stderr=True)
-    show_summary(console, summary.progress, out / "nodes" / "*", interrupted=False)
+    show_summary(
+        console,
+        summary.progress,
+        out / "nodes" / "*",
+        interrupted=bool(interrupt.count),
+        go_on=f"gossamer cluster --nodes {nodes} --resume --out {out}",
+    )
     if restored:
         console.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))
-    if interrupt.count:
-        console.print(
-            Text(
-                "Stopped; everything is saved. Go on with: "
-                f"gossamer cluster --nodes {nodes} --resume --out {out}"
-            ),
-            soft_wrap=True,
-        )

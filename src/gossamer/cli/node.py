@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 
 from gossamer.cli.assignments import assignments
 from gossamer.cli.chosen import (
@@ -50,7 +51,7 @@ def node(
             told_to_end(ended)
         return await run_node(effective, name=name, out=out, say=say, ended=ended)
 
-    reason = asyncio.run(run())
+    reason = uvloop.run(run())
     say(reason)
     if reason == "interrupted":
         raise typer.Exit(130)

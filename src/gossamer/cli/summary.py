@@ -43,8 +43,16 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
 
 
 def show_summary(
-    console: Console, progress: Progress, out: Path, *, interrupted: bool, unsaved: bool = False
+    console: Console,
+    progress: Progress,
+    out: Path,
+    *,
+    interrupted: bool,
+    unsaved: bool = False,
+    go_on: str | None = None,
 ) -> None:
+    """What was done, and `go_on`: the command that goes on where it stopped."""
+    go_on = go_on or f"gossamer crawl --resume --out {out}"
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
@@ -69,15 +77,12 @@ def show_summary(
     if unsaved:
         hint = (
             "Stopped with no room left on the disk: the last pages are not stored and will be "
-            f"fetched again. Make room, then go on with: gossamer crawl --resume --out {out}"
+            f"fetched again. Make room, then go on with: {go_on}"
         )
     elif interrupted:
-        hint = f"Stopped; everything is saved. Go on with: gossamer crawl --resume --out {out}"
+        hint = f"Stopped; everything is saved. Go on with: {go_on}"
     elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
-        hint = (
-            "Stopped at a limit. Go on with a higher one: "
-            f"gossamer crawl --resume --out {out} --max-pages N"
-        )
+        hint = f"Stopped at a limit. Go on with a higher one: {go_on} --max-pages N"
     if hint:
         # Not broken into lines: a command is there to be copied.
         console.print(Text(hint), soft_wrap=True)

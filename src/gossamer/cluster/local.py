@@ -7,6 +7,7 @@ the engine and the place of the snapshots, as on many machines.
 """
 
 import asyncio
+import socket
 import subprocess
 import sys
 import time
@@ -24,6 +25,16 @@ LOOK_EVERY = 0.2
 END_SECONDS = 60.0
 RESTARTS = 10
 _decode = msgspec.json.Decoder(Summary).decode
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class Child:
@@ -95,9 +106,11 @@ class LocalCluster:
         crawl: str,
         lease: float,
         links_bytes: int,
+        control_port: int,
         say: Callable[[str], None],
     ) -> None:
         self.out = out
+        self._port = control_port
         self._count = nodes
         self._urls = urls
         self._access = access
@@ -170,6 +183,9 @@ class LocalCluster:
         control = [*self._arguments("control"), "--out", str(self.out / "control")]
         control += ["--name", "control", "--until-done", "--expect", str(self._count)]
         control += ["--resume"] if resume else []
+        if not _is_free(self._port):
+            self._say(f"port {self._port} is in use: the dashboard takes another one")
+            control += ["--set", "control.port=0"]
         self._control = Child("control", self.out / "control", control)
         self._children.append(self._control)
         self._control.start()

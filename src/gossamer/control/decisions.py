@@ -350,7 +350,8 @@ class Decisions:
         dead = await self._find_dead(value)
         living = {known.name for known in self._roster.nodes.values() if known.alive} - dead
         new = take_out(value, dead, living) if dead else value
-        targets = living - self._leaving
+        # Who is away for a moment, as in a restart, keeps what it has.
+        targets = (living | (value.nodes() - dead)) - self._leaving
         if value.epoch == 0 and not self._enough(targets):
             return
         new = rebalance(new, targets or living)

@@ -4,7 +4,10 @@
 //! version (1) ++ length of the text (4) ++ zstd of: { flags (1), depth, [from], url }*
 //! ```
 
+use std::cell::RefCell;
 use std::sync::Arc;
+
+use zstd::bulk::{Compressor, Decompressor};
 
 use crate::canonical::{Grouping, Url};
 use crate::frontier::bytes::{Reader, put_bytes, put_number};
@@ -31,6 +34,36 @@ pub struct Link {
     pub from: Arc<str>,
 }
 
+thread_local! {
+    // Messages are small: making a compressor would cost more than its work.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compress(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            *kept = Some(Compressor::new(LEVEL)?);
+        }
+        match kept {
+            Some(compressor) => compressor.compress(text),
+            None => zstd::bulk::compress(text, LEVEL),
+        }
+    })
+}
+
+fn decompress(bytes: &[u8], length: usize) -> std::io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            *kept = Some(Decompressor::new()?);
+        }
+        match kept {
+            Some(decompressor) => decompressor.decompress(bytes, length),
+            None => zstd::bulk::decompress(bytes, length),
+        }
+    })
+}
+
 /// Packs links.
 #[must_use]
 pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
@@ -51,7 +84,7 @@ pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
     let mut out = vec![VERSION];
     out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
     // Compressing into memory does not fail; an empty rest would be refused by the reader.
-    out.extend(zstd::bulk::compress(&text, LEVEL).unwrap_or_default());
+    out.extend(compress(&text).unwrap_or_default());
     out
 }
 
@@ -68,7 +101,7 @@ pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, String> {
     if length > LONGEST {
         return Err(format!("a message of {length} bytes is too long"));
     }
-    let text = zstd::bulk::decompress(rest, length).map_err(|error| error.to_string())?;
+    let text = decompress(rest, length).map_err(|error| error.to_string())?;
     if text.len() != length {
         return Err("a cut message".to_owned());
     }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::gather::Found;
 use super::settings::Cluster;
 use super::{Node, NodeError};
 use crate::canonical::Grouping;
+use crate::clock::thread_cpu;
 use crate::exchange::{Carrier, Grants, Incoming, Link, Outbox, OutboxSettings, decode};
 use crate::state::{Reads, Space, StateError};
 
@@ -45,7 +46,7 @@ pub(super) struct Exchange {
     pub discarded: u64,
     /// Messages that could not be read.
     pub damaged: u64,
-    /// Time that packing, unpacking and sorting out what is foreign took.
+    /// CPU that packing, unpacking and sorting out what is foreign took.
     pub spent: Duration,
 }
 
@@ -134,7 +135,7 @@ impl Node {
         if exchange.mode == Mode::Local {
             return found;
         }
-        let begun = Instant::now();
+        let begun = thread_cpu();
         let mut page: Option<Arc<str>> = None;
         let mut own = Vec::with_capacity(found.len());
         for found in found {
@@ -154,7 +155,7 @@ impl Node {
                 self.open.foreign = true;
             }
         }
-        exchange.spent += begun.elapsed();
+        exchange.spent += thread_cpu().saturating_sub(begun);
         own
     }
 
@@ -163,7 +164,7 @@ impl Node {
         let Some(exchange) = &mut self.exchange else {
             return Ok(());
         };
-        let begun = Instant::now();
+        let begun = thread_cpu();
         let carrier = Arc::clone(&exchange.carrier);
         let mut again = Vec::new();
         for (token, delivered) in carrier.take_answers() {
@@ -175,7 +176,7 @@ impl Node {
             .prune(now, &*self.state, &mut self.open.writes)?;
         again.extend(exchange.outbox.pack(now, &*self.state)?);
         carrier.give_outgoing(again, exchange.outbox.view());
-        exchange.spent += begun.elapsed();
+        exchange.spent += thread_cpu().saturating_sub(begun);
         if carrier.fence.passed() && self.engine.in_flight() > 0 {
             self.engine.recall();
         }
@@ -202,9 +203,9 @@ impl Node {
         if before.is_some_and(|(stream, sequence)| *stream == place.0 && *sequence >= place.1) {
             return Ok(());
         }
-        let begun = Instant::now();
+        let begun = thread_cpu();
         let links = decode(&message.payload, self.rules.grouping);
-        exchange.spent += begun.elapsed();
+        exchange.spent += thread_cpu().saturating_sub(begun);
         exchange.received += 1;
         exchange.positions.insert(partition, place);
         self.open.positions.push((partition, place));

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
-use crate::clock::Clock;
+use crate::clock::{Clock, thread_cpu};
 use crate::exchange::{Carrier, Grants};
 use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
@@ -414,9 +414,9 @@ impl Node {
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
-            let (now, begun) = (self.clock.now(), Instant::now());
+            let (now, begun) = (self.clock.now(), thread_cpu());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
-            exchange.spent += begun.elapsed();
+            exchange.spent += thread_cpu().saturating_sub(begun);
         }
         batch.tally = self.tally.reading(self.clock.now());
         batch.writes.put(Space::Meta, TALLY, batch.tally.to_bytes());

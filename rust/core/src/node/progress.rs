@@ -56,7 +56,7 @@ pub struct Progress {
     pub links_discarded: u64,
     /// Messages that could not be read.
     pub messages_damaged: u64,
-    /// Seconds that packing and unpacking what crosses nodes took.
+    /// CPU seconds that packing and unpacking what crosses nodes took.
     pub exchange_seconds: f64,
     /// Nothing is under way, nothing is open, and nothing waits here.
     pub idle: bool,

@@ -1,0 +1,126 @@
+"""What is wrong is told clearly, with the right exit code, and nothing is lost."""
+
+import asyncio
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.cluster.clustering import GOSSAMER, Cluster
+from tests.crawl.crawling import until
+
+from gossamer.cluster.messages import Crawl, encode
+from gossamer.cluster.snapshots import Snapshots
+from gossamer.engine import Access, Bucket, Server, connect
+from gossamer.simweb import SimWeb
+
+Maker = Callable[..., Cluster]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GOSSAMER, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def node(tmp_path: Path, engine: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return run(
+        "node", "--engine", engine, "--out", str(tmp_path / "node"),
+        "--snapshots", str(tmp_path / "snapshots"), *more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["node", "control", "nodes"])
+def test_wrong_address(tmp_path: Path, command: str) -> None:
+    where = ["--engine", "nats://127.0.0.1:1"]
+    if command == "nodes":
+        ended = run("nodes", "list", *where)
+    elif command == "control":
+        ended = run("control", *where, "--out", str(tmp_path))
+    else:
+        ended = node(tmp_path, "nats://127.0.0.1:1")
+    assert ended.returncode == 1
+    assert "no engine answers (nats://127.0.0.1:1: connection refused" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_missing_settings(tmp_path: Path, server: Server) -> None:
+    for ended, words in (
+        (run("node", "--out", str(tmp_path)), "no engine is named"),
+        (run("node", "--engine", server.url, "--out", str(tmp_path)), "no place for snapshots"),
+        (node(tmp_path, server.url, "--name", "a.b"), "node name"),
+        (node(tmp_path, server.url, "--crawl", "a b"), "cluster.name"),
+        (node(tmp_path, server.url, "--set", "cluster.leese=1s"), "did you mean lease?"),
+    ):
+        assert ended.returncode == 2, ended.stderr
+        assert words in ended.stderr
+    ended = run("nodes", "list", "--engine", server.url)
+    assert ended.returncode == 1
+    assert "no control node answers" in ended.stderr
+
+
+def test_a_crawl_of_another_version(tmp_path: Path, server: Server) -> None:
+    async def begin() -> None:
+        engine = await connect(Access([server.url]), "crawl", "test")
+        for name in ("map", "nodes", "crawl"):
+            await Bucket(engine, f"crawl_{name}").make(1)
+        crawl = Crawl(version=9, name="crawl", created=0.0, partitions=4, settings="{}")
+        await Bucket(engine, "crawl_crawl").put("crawl", encode(crawl))
+        await engine.close()
+
+    asyncio.run(begin())
+    ended = node(tmp_path, server.url)
+    assert ended.returncode == 2
+    assert "the control node speaks version 9 of the cluster's protocol" in ended.stderr
+    assert "run the same Gossamer everywhere" in ended.stderr
+
+
+def test_a_directory_of_another_node(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "node").mkdir()
+    known = {"node": "other", "crawl": "crawl", "incarnation": "x"}
+    (tmp_path / "node/identity.json").write_bytes(msgspec.json.encode(known))
+    ended = node(tmp_path, server.url)
+    assert ended.returncode == 2
+    assert "is of node other of crawl crawl" in ended.stderr
+
+
+def test_a_broken_snapshot_waits_for_its_repair(cluster: Maker, web: SimWeb) -> None:
+    one = cluster(delay="100ms", snapshot_every="1s")
+    one.start()
+    one.until_requests(800)
+    store = Snapshots(str(one.out / "snapshots"), "crawl")
+
+    async def newest_of_n2() -> dict[int, str]:
+        rows = [await store.latest(partition) for partition in range(32)]
+        return {row.partition: row.name for row in rows if row and row.node == "n2"}
+
+    until(lambda: asyncio.run(newest_of_n2()), "a snapshot of n2")
+    one.nodes["n2"].kill()
+    partition, name = next(iter(asyncio.run(newest_of_n2()).items()))
+    file = one.out / f"snapshots/crawl/partitions/{partition:05d}/{name}.snapshot"
+    good = file.read_bytes()
+    file.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    status = one.until_status(lambda s: any(n.notes for n in s.nodes), "the error to be told")
+    notes = " ".join(text for n in status.nodes for text in n.notes)
+    assert f"partition {partition}: snapshot" in notes
+    assert "is broken" in notes
+    file.write_bytes(good)
+    one.until_done()
+    one.check_union()
+
+
+def test_a_full_stream_holds_visits_back_and_loses_nothing(cluster: Maker, web: SimWeb) -> None:
+    small = ["--set", "cluster.links_bytes=20KiB", "--set", "cluster.backlog=2KiB"]
+    one = cluster(*small, delay="100ms")
+    one.start()
+    status = one.until_status(lambda s: any(n.notes for n in s.nodes), "the error to be told")
+    notes = " ".join(text for n in status.nodes for text in n.notes)
+    assert "links wait" in notes
+    assert "maximum bytes" in notes
+    assert one.control is not None
+    one.control.kill()
+    one.options += ["--set", "cluster.links_bytes=64MiB"]
+    one.start_control()
+    one.until_done()
+    one.check_union()

@@ -1,0 +1,119 @@
+"""`gossamer cluster`: one command, until done; Ctrl-C and --resume; killed children."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.cluster.clustering import GOSSAMER, USUAL, stored
+from tests.crawl.crawling import ended, expected, until
+
+from gossamer.simweb import SimWeb
+
+
+class Command:
+    def __init__(self, web: SimWeb, out: Path) -> None:
+        self.web, self.out = web, out
+        self.errors = out.with_name("stderr")
+        self.answer = out.with_name("stdout")
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with self.errors.open("ab") as errors, self.answer.open("wb") as answer:
+            return subprocess.Popen(
+                [
+                    *GOSSAMER,
+                    "cluster",
+                    "--nodes",
+                    "2",
+                    "--out",
+                    str(self.out),
+                    "--json",
+                    *arguments,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=answer,
+                stderr=errors,
+            )
+
+    def begin(self, *more: str) -> subprocess.Popen[bytes]:
+        return self.start(
+            self.web.url, "--scope", "any", "--allow-private", "--delay", "100ms", *USUAL, *more
+        )
+
+    def check_done(self, process: subprocess.Popen[bytes]) -> dict[str, object]:
+        with ended(process):
+            assert process.wait(100) == 0, self.errors.read_text()
+        pages: Counter[str] = Counter()
+        for directory in (self.out / "nodes").iterdir():
+            assert not list((directory / "warc").glob("*.open"))
+            pages += stored(directory)
+        assert set(pages) == expected(self.web)
+        value = json.loads(self.answer.read_text().splitlines()[-1])
+        assert isinstance(value, dict)
+        value["twice"] = sum(times > 1 for times in pages.values())
+        return value
+
+
+@pytest.fixture
+def command(web: SimWeb, tmp_path: Path) -> Command:
+    return Command(web, tmp_path / "out")
+
+
+def pid(file: Path) -> int:
+    return int(file.read_text())
+
+
+def test_until_done(command: Command) -> None:
+    answer = command.check_done(command.begin())
+    assert answer["pages"] == len(expected(command.web))
+    assert (answer["twice"], answer["urls_queued"], answer["nodes"]) == (0, 0, 2)
+    assert (command.out / "crawl.toml").exists()
+
+
+def test_interrupted_and_resumed(command: Command) -> None:
+    process = command.begin()
+    with ended(process):
+        until(lambda: command.web.requests() > 500, "requests", 60)
+        children = [pid(file) for file in command.out.glob("*/*/pid")]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130, command.errors.read_text()
+    assert "gossamer cluster --nodes 2 --resume" in command.errors.read_text()
+    for child in children:
+        assert not Path(f"/proc/{child}").exists()
+    answer = command.check_done(command.start("--resume"))
+    assert answer["twice"] == 0
+
+
+def test_killed_itself_it_takes_everything_along(command: Command) -> None:
+    process = command.begin()
+    with ended(process):
+        until(lambda: command.web.requests() > 500, "requests", 60)
+        files = [*command.out.glob("nodes/*/pid"), command.out / "control/pid"]
+        children = [pid(file) for file in [*files, command.out / "engine/pid"]]
+        process.kill()
+        process.wait(10)
+    until(lambda: not any(alive(child) for child in children), "the children to end", 60)
+    answer = command.check_done(command.start("--resume"))
+    assert answer["twice"] == 0
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.timeout(200)
+def test_a_node_killed_with_its_disk_and_the_control_node(command: Command) -> None:
+    process = command.begin("--set", "cluster.snapshot_every=1s")
+    with ended(process):
+        until(lambda: command.web.requests() > 800, "requests", 60)
+        os.kill(pid(command.out / "nodes/n1/pid"), signal.SIGKILL)
+        shutil.rmtree(command.out / "nodes/n1")
+        os.kill(pid(command.out / "control/pid"), signal.SIGKILL)
+        command.check_done(process)

@@ -47,14 +47,17 @@ class Api:
         self._connection = http.client.HTTPConnection(self._authority, timeout=60)
 
     def get(self, path: str, **query: object) -> dict[str, object]:
+        value: dict[str, object] = json.loads(self.read(path, **query))
+        return value
+
+    def read(self, path: str, **query: object) -> bytes:
         text = f"?{urllib.parse.urlencode(query)}" if query else ""
         self._connection.request("GET", f"/api/v1{path}{text}", headers=self._headers)
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{path}: {answer.status} {body[:200]!r}")
-        value: dict[str, object] = json.loads(body)
-        return value
+        return body
 
     def stream(self) -> http.client.HTTPResponse:
         self._connection.request("GET", "/api/v1/stream", headers=self._headers)
@@ -131,9 +134,10 @@ def watch(directory: Path, ended: threading.Event) -> None:
     api = Api(directory)
     while not ended.is_set():
         try:
-            api.get("/hosts", sort="queued", limit=50)
-            api.get("/nodes")
-            api.get("/history", seconds=60)
+            # Read and not decoded: a browser does that on its own machine.
+            api.read("/hosts", sort="queued", limit=50)
+            api.read("/nodes")
+            api.read("/history", seconds=60)
         except (OSError, RuntimeError, http.client.HTTPException):
             return
         ended.wait(2.0)

@@ -1,12 +1,15 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gossamer_core::canonical::canonical;
 use gossamer_core::exchange::{Carrier, Grants, Incoming};
 use gossamer_core::frontier::HostList;
-use gossamer_core::node::{self, HostAction, HostsQuestion, Node, NodeError, NodeSettings};
+use gossamer_core::node::{
+    self, HostAction, HostsQuestion, Node, NodeError, NodeSettings, Progress,
+};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -26,12 +29,17 @@ fn raised(error: NodeError) -> PyErr {
     }
 }
 
+/// How long a step keeps those who ask waiting.
+const SLICE: Duration = Duration::from_millis(20);
+
 /// Token, partition, number of links, payload.
 type OutgoingRow<'py> = (u64, u32, usize, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Node", module = "gossamer._native", frozen)]
 struct PyNode {
     inner: Mutex<Option<Node>>,
+    /// How many wait to ask the node something; a step lets them in between two slices.
+    asking: AtomicUsize,
     /// What crosses nodes does not wait for a step to end; none in a standalone crawl.
     cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
     /// Asked without the node, which may be in the middle of a step.
@@ -51,12 +59,38 @@ impl PyNode {
         action: impl FnOnce(&mut Node) -> Result<T, NodeError> + Send,
     ) -> PyResult<T> {
         py.detach(|| {
+            self.asking.fetch_add(1, Ordering::Relaxed);
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            self.asking.fetch_sub(1, Ordering::Relaxed);
             let node = inner
                 .as_mut()
                 .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
             action(node).map_err(raised)
         })
+    }
+
+    /// Steps in slices, so that whoever asks meanwhile waits for a slice and not for the step.
+    fn step_in_slices(&self, wait: Duration) -> PyResult<Progress> {
+        let end = Instant::now() + wait;
+        loop {
+            let begun = Instant::now();
+            let slice = end.saturating_duration_since(begun).min(SLICE);
+            let progress = {
+                let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+                let node = inner
+                    .as_mut()
+                    .ok_or_else(|| PyRuntimeError::new_err("closed"))?;
+                node.step(slice).map_err(raised)?
+            };
+            let now = Instant::now();
+            // A step that returns early has nothing left to do.
+            if now >= end || now.duration_since(begun) < slice {
+                return Ok(progress);
+            }
+            while self.asking.load(Ordering::Relaxed) > 0 && now.elapsed() < SLICE {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
     }
 }
 
@@ -119,6 +153,7 @@ impl PyNode {
             cluster: node.carrier(),
             list: node.host_list().map(|list| PyHostList { list, partitions }),
             inner: Mutex::new(Some(node)),
+            asking: AtomicUsize::new(0),
         })
     }
 
@@ -128,7 +163,7 @@ impl PyNode {
 
     fn step(&self, py: Python<'_>, wait: f64) -> PyResult<Vec<u8>> {
         let wait = Duration::from_secs_f64(wait.clamp(0.0, 60.0));
-        let progress = self.with(py, |node| node.step(wait))?;
+        let progress = py.detach(|| self.step_in_slices(wait))?;
         serde_json::to_vec(&progress).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

@@ -63,6 +63,8 @@ from gossamer.node.recent import recent_visits
 from gossamer.node.standalone import Standalone
 
 NODE = "standalone"
+ANSWERS = 64
+"""Answers that are kept for a second."""
 VISITS = 10
 """Last visits that `why` tells."""
 T = TypeVar("T")
@@ -95,6 +97,10 @@ class StandaloneService:
         self._begun = time.time()
         self._ticking: asyncio.Task[None] | None = None
         self._list: _native.HostList | None = None
+        # Answers of this second: many who look at the same thing cost as one. Emptied by every
+        # tick and every command.
+        self._pages: dict[HostQuery, HostPage] = {}
+        self._histories: dict[float, History] = {}
         # One change of settings at a time: each is checked against the one before it.
         self._changing = asyncio.Lock()
 
@@ -132,8 +138,13 @@ class StandaloneService:
                 self._readings.add(status)
                 self._alerts.judge(status, [self._node(status)], self._readings)
                 self._status = status
+                self._forget_answers()
                 self._newsroom.show(status)
             await asyncio.sleep(1.0 - time.time() % 1.0)
+
+    def _forget_answers(self) -> None:
+        self._pages.clear()
+        self._histories.clear()
 
     async def _read(self, progress: Progress) -> Status:
         now = time.time()
@@ -192,7 +203,11 @@ class StandaloneService:
         return self._alerts.standing()
 
     async def history(self, seconds: float) -> History:
-        return self._readings.page(seconds, time.time())
+        if seconds not in self._histories:
+            if len(self._histories) >= ANSWERS:
+                self._histories.clear()
+            self._histories[seconds] = self._readings.page(seconds, time.time())
+        return self._histories[seconds]
 
     def _node(self, status: Status) -> NodeView:
         return NodeView(
@@ -248,6 +263,15 @@ class StandaloneService:
         return self._list
 
     async def hosts(self, query: HostQuery) -> HostPage:
+        page = self._pages.get(query)
+        if page is None:
+            page = await self._find_hosts(query)
+            if len(self._pages) >= ANSWERS:
+                self._pages.clear()
+            self._pages[query] = page
+        return page
+
+    async def _find_hosts(self, query: HostQuery) -> HostPage:
         question = native_question(query)
         active = query.standing is HostStanding.ACTIVE
         among = await self._ask(lambda node: node.active_hosts()) if active else None
@@ -303,6 +327,7 @@ class StandaloneService:
             known = await self._ask(lambda node: node.steer_host(name, action.value, wait))
             if not known:
                 raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
+        self._forget_answers()
         row = await self.host(name)
         words = f"{action.value} {row.name}"
         self._newsroom.tell(EventKind.HOST, words, node=NODE, host=row.name, who=who)
@@ -383,6 +408,7 @@ class StandaloneService:
         if reason is not None:
             raise RefusedError("not_available", reason)
         begun = time.monotonic()
+        self._forget_answers()
         if command is Command.PAUSE:
             await self._ask(lambda node: node.set_paused(True))
             self._wanted = "pause"

@@ -26,9 +26,6 @@ from gossamer.settings import CrawlSettings
 STEP_WAIT = 0.2
 """Longest wait of a step, in seconds: how soon a signal or a limit is noticed."""
 
-SERVED_STEP_WAIT = 0.03
-"""The same while somebody may ask and steer: how soon a question has its turn."""
-
 GRACE = 10.0
 """How long visits under way may go on after Ctrl-C, in seconds."""
 
@@ -66,7 +63,8 @@ def _explained(out: Path) -> Iterator[None]:
         raise StateInUseError(f"{out}: {error}") from error
     except _native.StateFullError as error:
         raise DiskFullError(f"{out}: {error}") from error
-    except (_native.StateError, OSError, ValueError) as error:
+    except (_native.StateError, OSError, ValueError, RuntimeError) as error:
+        # RuntimeError: the node is closed.
         raise GossamerError(f"{out}: {error}") from error
 
 
@@ -81,8 +79,6 @@ class Standalone:
         self._served = served
         self._stay = stay
         self._node: _native.Node | None = None
-        # Steps and questions take turns, first come first served.
-        self._turn = asyncio.Lock()
         self.stop_wanted = False
         """The operator asked it to save everything and end."""
         self.unsaved = False
@@ -120,24 +116,24 @@ class Standalone:
         return self._settings
 
     async def ask(self, action: Callable[[_native.Node], T]) -> T:
-        """Asks or tells the node something between two steps."""
-        async with self._turn:
-            with _explained(self._out):
-                return await asyncio.to_thread(action, self.node)
+        """Asks or tells the node something; a step lets it in within some 20 ms."""
+        with _explained(self._out):
+            return await asyncio.to_thread(action, self.node)
 
     async def apply(self, settings: CrawlSettings) -> None:
         """Works with other live settings from now on, and keeps them for the next start.
 
         A value that the native part cannot use is a SettingsError, and nothing is changed.
         """
-        async with self._turn:
-            text = native_settings(settings, host_list=self._served)
-            try:
-                await asyncio.to_thread(self.node.set_settings, text)
-            except ValueError as error:
-                raise SettingsError(str(error)) from error
-            await asyncio.to_thread(save_settings, self._out, settings)
-            self._settings = settings
+        text = native_settings(settings, host_list=self._served)
+        try:
+            await asyncio.to_thread(self.node.set_settings, text)
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+        except RuntimeError as error:
+            raise GossamerError(f"{self._out}: {error}") from error
+        await asyncio.to_thread(save_settings, self._out, settings)
+        self._settings = settings
 
     @property
     def node(self) -> _native.Node:
@@ -158,11 +154,10 @@ class Standalone:
     async def run(self, show: Callable[[Progress], None], interrupt: Interrupt) -> Progress:
         """Steps until the crawl is finished, a limit is reached or an interrupt came."""
         node = self.node
-        wait = SERVED_STEP_WAIT if self._served else STEP_WAIT
         stopping_since: float | None = None
         while True:
             begun = time.monotonic()
-            progress = _decode(await self.ask(lambda node: node.step(wait)))
+            progress = _decode(await self.ask(lambda node: node.step(STEP_WAIT)))
             show(progress)
             ended = progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}
             stays = self._stay and not (interrupt.count or self.stop_wanted)
@@ -170,7 +165,7 @@ class Standalone:
                 return progress
             if (ended or progress.activity is Activity.PAUSED) and stopping_since is None:
                 # A step with nothing left to do returns at once.
-                await asyncio.sleep(max(0.0, wait - (time.monotonic() - begun)))
+                await asyncio.sleep(max(0.0, STEP_WAIT - (time.monotonic() - begun)))
             limit = self._settings.limits.time
             time_is_up = limit is not None and progress.seconds >= limit
             if stopping_since is None and (

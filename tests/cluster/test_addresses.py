@@ -40,14 +40,14 @@ def test_gap_of_an_address_across_nodes(
     address = {model.authority(host): model.addresses(host)[0] for host in range(HOSTS)}
     nodes: dict[str, set[str]] = defaultdict(set)
     for name in ("n1", "n2", "n3"):
-        for line in logged(one.directory(name)):
-            if line["ip"] is not None:
-                nodes[address[line["host"]]].add(name)
+        for visit in logged(one.directory(name)):
+            if visit["ip"] is not None:
+                nodes[address[visit["host"]]].add(name)
     assert sum(len(names) > 1 for names in nodes.values()) >= 2, "no address is shared by nodes"
     web.stop()
     moments: dict[str, list[int]] = defaultdict(list)
-    for line in web_log.read_text().splitlines():
-        time, _connection, host, _path, _status = line.split(" ")
+    for request in web_log.read_text().splitlines():
+        time, _connection, host, _path, _status = request.split(" ")
         moments[address[host]].append(int(time))
     gaps = [
         ((later - earlier) / 1e6, where)

@@ -88,6 +88,18 @@ def test_interrupted_and_resumed(command: Command) -> None:
     assert answer["twice"] == 0
 
 
+def test_stopped_at_a_limit_and_gone_on_with_a_higher_one(command: Command) -> None:
+    process = command.begin("--max-pages", "600")
+    with ended(process):
+        assert process.wait(100) == 0, command.errors.read_text()
+    answer = json.loads(command.answer.read_text().splitlines()[-1])
+    # Nodes count for themselves; the sum is looked at twice a second.
+    assert 600 <= answer["pages"] < 1400
+    assert answer["urls_queued"] > 0
+    more = command.start("--resume", "--max-pages", "1000000")
+    assert command.check_done(more)["twice"] == 0
+
+
 def test_killed_itself_it_takes_everything_along(command: Command) -> None:
     process = command.begin()
     with ended(process):

@@ -101,7 +101,13 @@ def cluster(
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     with interrupt.installed():
-        summary = asyncio.run(_run(local, effective, interrupt, resume, taken if begun else []))
+        changes = {
+            name: value
+            for name, value in overrides.items()
+            if begun and not name.startswith(("cluster.", "control."))
+        }
+        seeds_left = taken if begun else []
+        summary = asyncio.run(_run(local, effective, interrupt, resume, seeds_left, changes))
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))
@@ -130,12 +136,13 @@ def _access(settings: CrawlSettings, urls: list[str]) -> Access:
     return access(settings.model_copy(update={"cluster": cluster}))
 
 
-async def _run(
+async def _run(  # noqa: PLR0917
     local: LocalCluster,
     settings: CrawlSettings,
     interrupt: Interrupt,
     resume: bool,
     more_seeds: list[str],
+    changes: dict[str, Any],
 ) -> Summary:
     target = Target(settings.limits.pages, settings.limits.time)
     directory = local.out / "control"
@@ -153,6 +160,7 @@ async def _run(
             lambda: interrupt.count,
             resume=resume,
             more_seeds=more_seeds,
+            changes=changes,
         )
 
 

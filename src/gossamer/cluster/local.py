@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -130,6 +131,7 @@ class LocalCluster:
         *,
         resume: bool,
         more_seeds: list[str],
+        changes: dict[str, Any],
     ) -> Summary:
         """Until the crawl is done or we are interrupted; gives the last summary."""
         if self._server is not None:
@@ -141,7 +143,7 @@ class LocalCluster:
             try:
                 await engine.listen(engine.names.summary, self._note)
                 await engine.serve(engine.names.launcher, self._launch)
-                await self._run(engine, show, interrupted, resume, more_seeds)
+                await self._run(engine, show, interrupted, resume, more_seeds, changes)
             finally:
                 await engine.close()
         finally:
@@ -171,13 +173,14 @@ class LocalCluster:
             str(self.out / "crawl.toml"),
         ]
 
-    async def _run(
+    async def _run(  # noqa: PLR0917
         self,
         engine: Engine,
         show: Callable[[Summary], None],
         interrupted: Callable[[], int],
         resume: bool,
         more_seeds: list[str],
+        changes: dict[str, Any],
     ) -> None:
         (self.out / "control" / "summary.json").unlink(missing_ok=True)
         control = [*self._arguments("control"), "--out", str(self.out / "control")]
@@ -196,6 +199,8 @@ class LocalCluster:
             if interrupted():
                 return await self._end()
             await asyncio.sleep(0.05)
+        if changes:
+            await ask_control(engine, "settings", {"values": changes}, 60.0)
         if more_seeds:
             await ask_control(engine, "seeds", {"urls": more_seeds}, 60.0)
         for _ in range(self._count):

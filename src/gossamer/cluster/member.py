@@ -46,7 +46,6 @@ from gossamer.errors import (
     EngineEmptyError,
     EngineError,
     EvictedError,
-    GossamerError,
     SnapshotError,
 )
 from gossamer.model.progress import Activity, Progress
@@ -118,9 +117,10 @@ class Member:
 
     async def run(self) -> str:
         """Until stopped; gives the reason. `EvictedError`: taken out, the files are closed."""
-        await self._join()
+        self._settings = await self._join()
+        if self._settings is None:
+            return self.reason
         await asyncio.to_thread(self._home.open)
-        assert self._settings is not None  # noqa: S101  read by _join
         self._node = await asyncio.to_thread(
             self._wiring.open_node, self._home.directory, self._settings, self._home.incarnation
         )
@@ -134,8 +134,8 @@ class Member:
 
     # --- joining
 
-    async def _join(self) -> None:
-        """Waits for the crawl to be known to the engine."""
+    async def _join(self) -> CrawlSettings | None:
+        """Waits for the crawl to be known to the engine. None: stopped before it was."""
         await self._view.open()
         told = ""
         while True:
@@ -148,10 +148,10 @@ class Member:
                     told = str(error)
                     self._say(f"waiting: {told}")
             if self._stop.is_set():
-                raise GossamerError(self.reason)
+                return None
             await self._view.wait()
-        self._settings = self._wiring.read_settings(self._view.crawl.settings)
         self._known_change = self._view.crawl.change
+        return self._wiring.read_settings(self._view.crawl.settings)
 
     async def _take_lease(self) -> None:
         """Registers; a node of this name on another disk must be taken out first."""

@@ -12,6 +12,7 @@ from gossamer.cluster.messages import Answer, Question, decode, encode
 from gossamer.control.overseer import Overseer
 from gossamer.engine import Engine
 from gossamer.errors import EngineAwayError, GossamerError, UsageError
+from gossamer.settings.load import check, put
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):
@@ -20,6 +21,12 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True):
 
 class Urls(msgspec.Struct, forbid_unknown_fields=True):
     urls: list[str]
+
+
+class Changes(msgspec.Struct, forbid_unknown_fields=True):
+    """Settings by dotted name."""
+
+    values: dict[str, Any]
 
 
 class Since(msgspec.Struct, forbid_unknown_fields=True):
@@ -51,6 +58,7 @@ class Answers:
             "stop": (Nothing, lambda _body: overseer.stop()),
             "checkpoint": (Nothing, lambda _body: overseer.checkpoint()),
             "seeds": (Urls, lambda body: overseer.add_seeds(body.urls)),
+            "settings": (Changes, self._settings),
             "resend": (Since, lambda body: overseer.resend(body.since)),
             "remove": (Node, lambda body: overseer.remove_node(body.node)),
             "keep": (Node, lambda body: overseer.keep_node(body.node)),
@@ -79,6 +87,12 @@ class Answers:
 
     async def _status(self, _body: Nothing) -> Any:
         return self._overseer.summary()
+
+    async def _settings(self, body: Changes) -> int:
+        values = self._overseer.settings().model_dump(mode="json", exclude_none=True)
+        for name, value in body.values.items():
+            put(values, name, value)
+        return await self._overseer.set_settings(check(values, "settings"))
 
     async def _ask(self, body: Asked) -> Any:
         value = msgspec.json.decode(bytes(body.body))

@@ -22,7 +22,7 @@ from gossamer.cluster.native import NativeNode
 from gossamer.control.decisions import OWN
 from gossamer.engine import Access, connect
 from gossamer.engine.names import check_node_name
-from gossamer.errors import EvictedError, GossamerError, StateInUseError
+from gossamer.errors import DiskFullError, EvictedError, GossamerError, StateInUseError
 from gossamer.node.handover import native_settings
 from gossamer.settings import CrawlSettings
 from gossamer.settings.load import check
@@ -128,6 +128,10 @@ async def run_node(
                 return await member.run()
             except EvictedError as error:
                 await evicted(home, error, say)
+            except _native.StateFullError as error:
+                raise DiskFullError(f"{out}: {error}") from error
+            except (_native.StateError, OSError) as error:
+                raise GossamerError(f"{out}: {error}") from error
     finally:
         if watching is not None:
             watching.cancel()

@@ -42,6 +42,10 @@ UNITS: Final = {
     "limits.dynamic_depth": "links",
     "limits.pages_per_host": "pages",
     "limits.trap_budget": "URLs",
+    "cluster.replicas": "servers",
+    "cluster.links": "links",
+    "cluster.cache": "links",
+    "cluster.snapshot_keep": "snapshots",
     "control.port": "port",
 }
 """What plain numbers count. Durations and sizes carry their unit in the value."""

@@ -1,0 +1,113 @@
+"""Seeds, and links that the engine lost: what the control node puts into the stream.
+
+Guarantees: a seed that was taken is on disk before it is sent, and is sent when every node knows the
+roots that come with it; after the engine was wiped every node sends again what it may have held.
+"""
+
+import asyncio
+import contextlib
+import time
+
+from gossamer.cluster.messages import (
+    Roots,
+    encode,
+)
+from gossamer.control.seat import Seat
+from gossamer.errors import (
+    EngineError,
+    UsageError,
+)
+
+ROOTS_PART = 2000
+SEEDS_TOGETHER = 1000
+WATCH_EVERY = 2.0
+MARGIN = 60.0
+"""Seconds that links are sent again before the oldest that the engine may have lost."""
+
+
+class Sending(Seat):
+    # --- seeds
+
+    async def _put_roots(self, urls: list[str]) -> None:
+        for start in range(0, len(urls), ROOTS_PART):
+            part = urls[start : start + ROOTS_PART]
+            number = self._view.root_parts + start // ROOTS_PART
+            await self._view.crawls.create(f"roots.{number}", encode(Roots(urls=part)))
+
+    async def add_seeds(self, urls: list[str]) -> list[tuple[str, str]]:
+        """Every seed is taken, or refused with a reason; those taken are durable when this ends."""
+        reasons = await asyncio.to_thread(self._coder.refusals, urls, self._settings)
+        taken = [url for url, reason in zip(urls, reasons, strict=True) if reason is None]
+        refused = [(u, r) for u, r in zip(urls, reasons, strict=True) if r is not None]
+        if taken:
+            await asyncio.to_thread(self._copy.add_seeds, taken)
+            self._seeds += taken
+            if self._view.crawl is not None and self.leading:
+                await self._view.refresh()
+                await self._put_roots(taken)
+            self._finish.again()
+            self._view.hint.set()
+        return refused
+
+    async def _send_seeds(self) -> None:
+        """Sends what was not sent yet, when every node knows the roots that come with it."""
+        view = self._view
+        if self._seeds_sent >= len(self._seeds) or view.map is None:
+            return
+        for name in view.map.nodes():
+            known = self._roster.nodes.get(name)
+            if known is None or not known.alive:
+                continue
+            status = known.fresh
+            if status is None or status.roots < view.root_parts:
+                return
+        for start in range(self._seeds_sent, len(self._seeds), SEEDS_TOGETHER):
+            some = self._seeds[start : start + SEEDS_TOGETHER]
+            for partition, payload in await asyncio.to_thread(
+                self._coder.encode, some, self._settings
+            ):
+                await self._stream.publish(partition, payload)
+            self._seeds_sent = start + len(some)
+            await asyncio.to_thread(self._copy.set_sent, self._seeds_sent)
+
+    # --- links that the engine lost
+
+    async def _watch_stream(self) -> None:
+        """Knows how far back links must be sent again, should the engine lose them."""
+        if not self._sized:
+            self._sized = True
+            if await self._stream.resize(self._settings.cluster.links_bytes):
+                self._say(
+                    f"the stream of links may now hold {self._settings.cluster.links_bytes} B"
+                )
+        now = time.monotonic()
+        if now - self._watched < WATCH_EVERY:
+            return
+        self._watched = now
+        state = await self._stream.state()
+        self._stream_full = state.size > 0.9 * state.most > 0
+        oldest = time.time() if state.oldest is None else state.oldest
+        await asyncio.to_thread(self._copy.set_oldest, oldest)
+
+    async def _must_send_again(self) -> None:
+        """The engine was wiped: all that it may have held."""
+        oldest = await asyncio.to_thread(self._copy.oldest)
+        self._send_since, self._sent_again = max(0.0, (oldest or 0.0) - MARGIN), set()
+        self._seeds_sent, self._sized = 0, False
+
+    async def _send_again(self) -> None:
+        """After the engine was wiped: every node sends again what the engine may have held."""
+        value, since = self._view.map, self._send_since
+        if value is None or since is None:
+            return
+        for name in sorted(value.nodes() - self._sent_again):
+            known = self._roster.nodes.get(name)
+            if known is None or known.fresh is None or not known.alive:
+                continue
+            with contextlib.suppress(EngineError, UsageError):
+                rows = await self.ask_node(name, "resend", {"since_us": round(since * 1e6)})
+                self._sent_again.add(name)
+                self._say(f"{name} sends {rows} rows of links again")
+        if value.nodes() <= self._sent_again:
+            self._send_since = None
+            self._finish.again()

@@ -66,7 +66,7 @@ def free_port() -> int:
 
 
 def wait_for(address: str, port: int) -> None:
-    for _ in range(200):
+    for _ in range(600):
         try:
             socket.create_connection((address, port), timeout=1).close()
         except OSError:

@@ -78,6 +78,7 @@ def test_pause_is_confirmed_by_all_and_the_web_is_silent(steered: Steered, web: 
     result = steered.client().post("/commands", {"command": "pause"})
     assert result["confirmed"], result
     assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
+    steered.until(lambda api: api.get("/status")["in_flight"] == 0, "visits under way to end")
     before = web.requests()
     begun = time.monotonic()
     # The only way to see that nothing happens is to look for a while.
@@ -124,6 +125,9 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
             break
     names = [row["name"] for row in rows]
     assert names == sorted(names)
+    for sort in ("queued", "pages", "errors", "last_visit", "next_visit"):
+        found = api.get("/hosts", sort=sort, limit=40)
+        assert {row["name"] for row in found["hosts"]} == set(names), sort
     assert len(names) == len(set(names)) == 40
     assert {row["node"] for row in rows} == {"n1", "n2", "n3"}
     account = api.get("/urls", url=web.url)

@@ -97,6 +97,9 @@ impl PyNode {
 /// Keys, where the page ends, how many match, how many there are.
 type FoundHosts = (Vec<u64>, Option<(u64, String, u64)>, u64, u64);
 
+/// The places of a page's hosts, whether there is more, how many match, how many there are.
+type PlacedHosts = (Vec<(u64, String, u64)>, bool, u64, u64);
+
 /// All hosts, to be asked while the node works.
 #[pyclass(name = "HostList", module = "gossamer._native", frozen)]
 #[derive(Clone)]
@@ -124,6 +127,28 @@ impl PyHostList {
             .next
             .map(|place| (place.value, String::from(place.name), place.key));
         Ok((found.keys, next, found.matched, found.total))
+    }
+
+    /// The same with the place of each host, and whether there is more.
+    #[pyo3(signature = (question, among = None))]
+    fn find_places(
+        &self,
+        py: Python<'_>,
+        question: &str,
+        among: Option<Vec<u64>>,
+    ) -> PyResult<PlacedHosts> {
+        let question: HostsQuestion = serde_json::from_str(question)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let asked = question.question(among).map_err(raised)?;
+        let found = py.detach(|| self.list.find(&asked));
+        let places = found.places.into_iter();
+        let places = places.map(|place| (place.value, String::from(place.name), place.key));
+        Ok((
+            places.collect(),
+            found.next.is_some(),
+            found.matched,
+            found.total,
+        ))
     }
 
     /// Hosts, queued URLs and pages of each partition.

@@ -32,7 +32,7 @@ from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
-from gossamer.control.api.server import serve
+from gossamer.control.api.server import listen, serve
 from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer
@@ -159,23 +159,27 @@ async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: An
     So on one machine a second control node takes over at the same address, and those who look at a
     dashboard need no other one.
     """
-    told = ""
-    while True:
+    listener, told = None, False
+    while listener is None:
         try:
-            async with (
-                ClusterService(overseer, out) as service,
-                serve(service, settings.control, out) as serving,
-            ):
-                say(f"dashboard and API: {serving.url}")
-                try:
-                    await asyncio.Event().wait()
-                finally:
-                    service.let_go()
+            listener = listen(settings.control)
         except GossamerError as error:
-            if str(error) != told:
-                told = str(error)
-                say(f"standing by: {told}")
+            if not told:
+                told = True
+                say(f"standing by: {error}")
             await asyncio.sleep(TAKE_OVER)
+    try:
+        async with (
+            ClusterService(overseer, out) as service,
+            serve(service, settings.control, out, listener) as serving,
+        ):
+            say(f"dashboard and API: {serving.url}")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                service.let_go()
+    except GossamerError as error:
+        say(f"no dashboard and API: {error}")
 
 
 async def _stop_when(ended: asyncio.Event, overseer: Overseer) -> None:

@@ -53,9 +53,15 @@ class HostQuestions:
         if found is None:
             raise GossamerError("this node keeps no list of its hosts")
         among = await asyncio.to_thread(self._node.active_hosts) if body.active else None
-        keys, place, matched, total = await asyncio.to_thread(found.find, body.question, among)
+        places, more, matched, total = await asyncio.to_thread(
+            found.find_places, body.question, among
+        )
+        keys = [key for _value, _name, key in places]
         rows = msgspec.json.decode(await asyncio.to_thread(self._node.hosts, keys))
-        return {"rows": rows, "more": place is not None, "matched": matched, "total": total}
+        if len(rows) != len(places):
+            # A host left with its partition between the two questions; the next page has the rest.
+            places, rows, more = [], [], True
+        return {"places": places, "rows": rows, "more": more, "matched": matched, "total": total}
 
     async def _host(self, body: NameBody) -> Any:
         text = await asyncio.to_thread(self._node.host, body.host)

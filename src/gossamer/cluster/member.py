@@ -53,6 +53,9 @@ from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.1
 STATUS_EVERY = 0.5
+OBEY_EVERY = 0.3
+"""Seconds between looks at what is wanted: a pause holds within a second."""
+
 GRACE = 10.0
 DRAIN = 10.0
 
@@ -222,6 +225,7 @@ class Member:
             self._renewing(),
             self._stepping(),
             self._following(),
+            self._obeying(),
             self._saving(),
             self._reporting(),
             self._sender.run(),
@@ -294,6 +298,14 @@ class Member:
                 await asyncio.sleep(0.2)
             await self._view.wait(0.2 if self._keeper.troubles else 1.0)
 
+    async def _obeying(self) -> None:
+        """Pause, resume and stop, also while partitions are on their way."""
+        while True:
+            with contextlib.suppress(EngineError):
+                await self._view.read_wanted()
+                await self._want()
+            await asyncio.sleep(OBEY_EVERY)
+
     async def _apply(self) -> None:
         view = self._view
         value = view.map
@@ -337,8 +349,10 @@ class Member:
         """Snapshots by the clock."""
         assert self._settings is not None  # noqa: S101
         while True:
-            every = self._settings.cluster.snapshot_every
-            await asyncio.sleep(every)
+            begun = time.monotonic()
+            # In short naps: the setting can change meanwhile.
+            while time.monotonic() - begun < self._settings.cluster.snapshot_every:  # noqa: ASYNC110
+                await asyncio.sleep(min(1.0, self._settings.cluster.snapshot_every))
             try:
                 await self._keeper.save_changed()
             except (EngineError, SnapshotError, FencedError) as error:
@@ -357,6 +371,9 @@ class Member:
         keeper, lease = self._keeper, self._lease
         fenced = lease.left <= 0 and self._state not in {"joining", "leaving"}
         notes = [one for one in (self._sender.trouble, self._receiver.trouble) if one]
+        damaged = self._progress.messages_damaged if self._progress else 0
+        if damaged:
+            notes.append(f"{damaged} messages of links could not be read; see `nodes resend`")
         notes += [f"partition {p}: {text}" for p, text in list(keeper.troubles.items())[:10]]
         saved = keeper.saved_at
         return Status(
@@ -377,6 +394,7 @@ class Member:
             lease_left=round(lease.left, 3),
             host=self._host,
             pid=self._pid,
+            held=self._held,
             disk_free=_free_bytes(self._home.directory),
             cpu_seconds=round(time.process_time(), 3),
             loop_seconds=round(time.thread_time(), 3),

@@ -103,6 +103,13 @@ class Roots(Message, frozen=True, kw_only=True):
     urls: list[str]
 
 
+class Duty(Message, frozen=True, kw_only=True):
+    """Key `resend`: links since a time must be sent again; by whom that was done."""
+
+    since: float | None = None
+    done: list[str] = []
+
+
 class Leaving(Message, frozen=True, kw_only=True):
     """Key `leaving`: nodes that were removed by command and hand everything over."""
 
@@ -147,6 +154,8 @@ class Status(Message, frozen=True, kw_only=True):
     lease_left: float = 0.0
     host: str = ""
     pid: int = 0
+    held: bool = False
+    """Held back alone, by command."""
     disk_free: int | None = None
     cpu_seconds: float = 0.0
     """CPU of the node's process."""
@@ -197,7 +206,7 @@ Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
-    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving,
+    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Duty,
     Status, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 

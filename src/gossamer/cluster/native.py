@@ -6,9 +6,9 @@ from typing import Protocol
 class HostList(Protocol):
     """The list of all hosts of a node, in memory, asked without the node."""
 
-    def find(
+    def find_places(
         self, question: str, among: list[int] | None = None
-    ) -> tuple[list[int], tuple[int, str, int] | None, int, int]: ...
+    ) -> tuple[list[tuple[int, str, int]], bool, int, int]: ...
     def partition_sizes(self) -> list[tuple[int, int, int]]: ...
 
 

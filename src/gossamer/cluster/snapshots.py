@@ -95,6 +95,13 @@ class Snapshots:
         self, partition: int, epoch: int, file: Path, *, node: str, about: dict[str, Any]
     ) -> Manifest:
         """Uploads and reads back; the snapshot counts when this returns."""
+        newest = await self.latest(partition)
+        if newest is not None and newest.epoch > epoch:
+            raise SnapshotError(
+                f"{self.url} has a snapshot of partition {partition} from epoch {newest.epoch}, "
+                f"this one is of epoch {epoch}: it is of an older owner, or the place belongs to an "
+                "earlier crawl; name another place with --snapshots"
+            )
         digest, size = await asyncio.to_thread(_digest, file)
         manifest = Manifest(
             partition=partition,

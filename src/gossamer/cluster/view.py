@@ -67,11 +67,14 @@ class View:
         if entry.revision != self.crawl_revision:
             self.crawl = decode(entry.value, Crawl, CONTROL)
             self.crawl_revision = entry.revision
+        await self.read_wanted()
+        await self._read_roots()
+        await self.read_map()
+
+    async def read_wanted(self) -> None:
         entry = await self.crawls.get("wanted")
         if entry is not None and entry.revision != self.wanted_revision:
             self.wanted, self.wanted_revision = decode_wanted(entry.value), entry.revision
-        await self._read_roots()
-        await self.read_map()
 
     async def _read_roots(self) -> None:
         # Parts are only ever added, so only the next one has to be looked for.

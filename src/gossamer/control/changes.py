@@ -20,7 +20,7 @@ from gossamer.control.shapes import (
 )
 from gossamer.errors import SettingsError
 from gossamer.settings import CrawlSettings
-from gossamer.settings.table import changed, rows, values
+from gossamer.settings.table import changed, rows, shown, values
 
 
 class Changes:
@@ -40,7 +40,7 @@ class Changes:
         return self._journal.last
 
     def view(self, settings: CrawlSettings) -> SettingsView:
-        now, default = values(settings), values(CrawlSettings())
+        now, default = shown(settings), values(CrawlSettings())
         return SettingsView(
             version=self.version,
             settings=[

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import heapq
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -27,7 +27,6 @@ from gossamer.control.hosting import (
     host_row,
     make_cursor,
     native_question,
-    row_place,
     url_account,
 )
 from gossamer.control.newsroom import Newsroom
@@ -78,6 +77,9 @@ CONFIRM = 15.0
 """Seconds that a command waits for every node's word."""
 
 LAUNCH = 5.0
+STALE = 10.0
+"""Seconds after which a reading says nothing about now."""
+
 SIZES_EVERY = 5.0
 RATE_SPAN = 10.0
 
@@ -109,12 +111,13 @@ class ClusterService:
         self._led = ""
         self._tasks: list[asyncio.Task[None]] = []
         self._changing = asyncio.Lock()
+        self._end_listening: Callable[[], Awaitable[None]] | None = None
 
     async def __aenter__(self) -> Self:
         for part in (self._newsroom, self._changes, self._seeds):
             await asyncio.to_thread(part.open)
         engine = self._overseer.engine
-        await engine.listen(engine.names.event("*"), self._note_event)
+        self._end_listening = await engine.listen(engine.names.event("*"), self._note_event)
         self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
         return self
 
@@ -122,6 +125,9 @@ class ClusterService:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._end_listening is not None:
+            with contextlib.suppress(Exception):
+                await self._end_listening()
         self.let_go()
 
     def let_go(self) -> None:
@@ -140,14 +146,16 @@ class ClusterService:
 
     async def _tick(self) -> None:
         while True:
-            await self._sync_changes()
-            status = self._read()
-            nodes = self._node_views()
-            self._tell_states(nodes)
-            self._readings.add(status)
-            self._alerts.judge(status, nodes, self._readings)
-            self._status = status
-            self._newsroom.show(status)
+            # Whatever goes wrong with one reading, the next one is taken; `ready` tells if none is.
+            with contextlib.suppress(GossamerError, OSError, ValueError):
+                await self._sync_changes()
+                status = self._read()
+                nodes = self._node_views()
+                self._tell_states(nodes)
+                self._readings.add(status)
+                self._alerts.judge(status, nodes, self._readings)
+                self._status = status
+                self._newsroom.show(status)
             await asyncio.sleep(1.0 - time.time() % 1.0)
 
     def _tell_states(self, nodes: list[NodeView]) -> None:
@@ -170,7 +178,9 @@ class ClusterService:
     async def _measure(self) -> None:
         """Sizes of partitions, from each owner's counters."""
         while True:
-            answers = await self._overseer.ask_all("partition_sizes")
+            answers: dict[str, object] = {}
+            with contextlib.suppress(GossamerError):
+                answers = await self._overseer.ask_all("partition_sizes")
             value = self._overseer.partitions()
             for node, sizes in answers.items():
                 if value is None or not isinstance(sizes, list):
@@ -191,8 +201,13 @@ class ClusterService:
             for version in range(self._changes.version + 1, crawl.change + 1):
                 entry = await bucket.get(f"change.{version}")
                 if entry is None:
-                    break
-                change = Change.model_validate_json(entry.value)
+                    # Made by a command that keeps no account of it, or by one that died.
+                    change = Change(
+                        version=version, time=round(time.time(), 3), who="unknown",
+                        undoes=None, values=[],
+                    )  # fmt: skip
+                else:
+                    change = Change.model_validate_json(entry.value)
                 await asyncio.to_thread(self._changes.keep, change)
 
     # --- looking
@@ -262,6 +277,9 @@ class ClusterService:
     async def ready(self) -> str | None:
         if self._status is None:
             return "the control node has just begun"
+        late = time.time() - self._status.time
+        if late > STALE:
+            return f"the last reading is {late:.0f} s old"
         return self._overseer.summary().error or None
 
     async def alerts(self) -> list[Alert]:
@@ -344,7 +362,10 @@ class ClusterService:
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         self._newsroom.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
-        return next(view for view in self._node_views() if view.id == node)
+        for view in self._node_views():
+            if view.id == node:
+                return view
+        raise NotKnownError("no_such_node", f"{node} has left meanwhile")
 
     async def _leading(self, name: str, body: object) -> Any:
         """A command to whoever leads; that may be this process."""
@@ -357,17 +378,17 @@ class ClusterService:
         body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
         answers = await self._overseer.ask_all("hosts", body)
         quota = self._overseer.settings().limits.pages_per_host
-        rules = self._overseer.url_rules()
         pages, matched, total, more = [], 0, 0, False
         for node, answer in answers.items():
             if not isinstance(answer, dict) or "rows" not in answer:
-                continue
+                raise UnreachableError("no_answer", f"{node} does not answer: {answer}")
             rows = [host_row(row, node=node, quota=quota) for row in answer["rows"]]
-            pages.append([(row_place(row, query.sort, rules), row) for row in rows])
+            places = [(place[0], place[1], place[2]) for place in answer["places"]]
+            pages.append(list(zip(places, rows, strict=True)))
             matched += answer["matched"]
             total += answer["total"]
             more = more or answer["more"]
-        merged = list(heapq.merge(*(sorted(p, key=_place) for p in pages), key=_place))
+        merged = list(heapq.merge(*pages, key=_place))
         shown = merged[: query.limit]
         more = more or len(merged) > len(shown)
         return HostPage(
@@ -388,7 +409,10 @@ class ClusterService:
         return owner
 
     def _host_key(self, url: str) -> int:
-        return host_key(url, self._overseer.url_rules())
+        try:
+            return host_key(url, self._overseer.url_rules())
+        except ValueError as error:
+            raise NotKnownError("no_such_host", f"{url[:200]} is no address: {error}") from error
 
     async def _ask_owner(self, url: str, name: str, body: object) -> tuple[str, Any]:
         owner = self._owner(url)
@@ -400,14 +424,9 @@ class ClusterService:
             raise UnreachableError("no_answer", f"{owner} does not answer: {error}") from error
 
     async def host(self, name: str) -> HostRow:
-        missing = NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
-        try:
-            canonical_url(f"http://{name}/", None, self._overseer.url_rules())
-        except ValueError as error:
-            raise missing from error
-        node, state = await self._ask_owner(f"http://{name}/", "host", {"host": name})
+        node, state = await self._ask_owner(_address(name), "host", {"host": name})
         if state is None:
-            raise missing
+            raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
         quota = self._overseer.settings().limits.pages_per_host
         return host_row(state, node=node, quota=quota)
 
@@ -417,17 +436,20 @@ class ClusterService:
         if timed != (command.seconds is not None):
             word = "needs" if timed else "takes no"
             raise WrongValueError("seconds", f"{action.value} {word} `seconds`")
-        row = await self.host(name)
         if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
+            row = await self.host(name)
             values = override(self._overseer.settings(), row.name, command.seconds)
             await self.change_settings(ChangeSettings(values=values), who)
         else:
             wait = round((command.seconds or 0.0) * 1e6)
-            body = {"host": row.name, "action": action.value, "wait_us": wait}
-            await self._ask_owner(f"http://{row.name}/", "steer_host", body)
+            body = {"host": name, "action": action.value, "wait_us": wait}
+            _node, known = await self._ask_owner(_address(name), "steer_host", body)
+            if not known:
+                raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
+        row = await self.host(name)
         words = f"{action.value} {row.name}"
         self._newsroom.tell(EventKind.HOST, words, node=row.node, host=row.name, who=who)
-        return await self.host(name)
+        return row
 
     async def why(self, url: str) -> UrlAccount:
         try:
@@ -462,8 +484,10 @@ class ClusterService:
         seeds = submission.seeds[offset : offset + limit]
         by_owner: dict[str, list[int]] = {}
         for place, seed in enumerate(seeds):
-            if seed.taken:
-                by_owner.setdefault(self._owner(seed.url), []).append(place)
+            # Whoever has no owner now is told as queued; the next look tells more.
+            with contextlib.suppress(UnreachableError):
+                if seed.taken:
+                    by_owner.setdefault(self._owner(seed.url), []).append(place)
         visits: list[dict[str, Any] | None] = [None] * len(seeds)
         for owner, places in by_owner.items():
             body = {"urls": [seeds[place].url for place in places]}
@@ -496,14 +520,15 @@ class ClusterService:
             raise WrongValueError("wrong_setting", str(error)) from error
         key, data = f"change.{change.version}", change.model_dump_json().encode()
         try:
-            # First the account of it, which only one can give; then the change itself.
-            await self._overseer.crawls.create(key, data)
-            await self._overseer.set_settings(after)
+            await self._overseer.set_settings(after, expected=change.version - 1)
         except ConflictError as error:
             raise RefusedError("other_version", "somebody else changed them; look again") from error
         except EngineError as error:
             raise UnreachableError("not_kept", str(error)) from error
         await asyncio.to_thread(self._changes.keep, change)
+        with contextlib.suppress(EngineError):
+            # For other control nodes; the change itself is made.
+            await self._overseer.crawls.create(key, data)
         done = await self._confirmed(lambda known: known.settings >= change.version)
         names = [row.node for row in done if row.confirmed]
         change = change.model_copy(update={"applied_by": names})
@@ -553,10 +578,11 @@ class ClusterService:
         overseer = self._overseer
         if command is Command.PAUSE:
             await overseer.pause()
-            return await self._confirmed(lambda status: status.state == "paused")
+            # Held back is enough: what is under way ends, and nothing begins.
+            return await self._confirmed(lambda status: status.state in {"pausing", "paused"})
         if command is Command.RESUME:
             await overseer.resume()
-            return await self._confirmed(lambda status: status.state == "running")
+            return await self._confirmed(lambda status: status.state == "running" or status.held)
         if command is Command.STOP:
             await overseer.stop()
             return await self._confirmed(lambda status: status.state == "leaving")
@@ -635,6 +661,10 @@ def _activity(state: str, progress: Progress) -> Activity:
     if state == "paused":
         return Activity.PAUSED
     return progress.activity if progress.activity is Activity.DISK_FULL else Activity.RUNNING
+
+
+def _address(host: str) -> str:
+    return f"http://{host}/"
 
 
 def _place(pair: tuple[tuple[int, str, int], HostRow]) -> tuple[int, str, int]:

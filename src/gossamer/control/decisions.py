@@ -103,6 +103,10 @@ class Decisions(Placing):
                 self._note_error(error)
             if self._leader.leading and not led:
                 self._say(f"{self._control} leads")
+                # Another may have led since we looked.
+                self._duty_read = False
+                self._seeds = await asyncio.to_thread(self._copy.seeds)
+                self._seeds_sent = await asyncio.to_thread(self._copy.sent)
             await asyncio.sleep(self._leader.every if self._leader.leading else ROUND)
 
     def _note_error(self, error: GossamerError) -> None:
@@ -123,6 +127,7 @@ class Decisions(Placing):
                 self._error = ""
             except ConflictError:
                 # Somebody changed the map first; the next round begins with what it is now.
+                await asyncio.sleep(0.02)
                 continue
             except EngineError as error:
                 self._note_error(error)
@@ -190,7 +195,9 @@ class Decisions(Placing):
             settings=self._write_settings(self._settings),
         )
         await self._create("wanted", Resume(since=time.time()))
-        await self._put_roots(self._seeds)
+        # There may be roots of a beginning that was cut short; what is missing comes with the seeds.
+        with contextlib.suppress(ConflictError):
+            await self._put_roots(self._seeds)
         with contextlib.suppress(ConflictError):
             await self._view.maps.create("map", encode_map(new_map(crawl.partitions)))
         with contextlib.suppress(ConflictError):
@@ -216,11 +223,12 @@ class Decisions(Placing):
         await self._create("wanted", copied.wanted)
         for number, urls in enumerate(copied.roots):
             await self._create(f"roots.{number}", Roots(urls=urls))
+        # Before the crawl is known again: from then on it could be taken for whole.
+        await self._must_send_again()
         with contextlib.suppress(ConflictError):
             await self._view.maps.create("map", encode_map(value))
         await self._create("crawl", copied.crawl)
         self._view.map_revision = self._view.wanted_revision = self._view.crawl_revision = None
-        await self._must_send_again()
         self._leaving_revision = None
 
     async def _keep(self) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from gossamer._native import UrlRules, host_key
 from gossamer.control.service import WrongValueError
 from gossamer.control.shapes import (
     AliasView,
@@ -58,21 +57,6 @@ def read_cursor(cursor: str, sort: HostSort) -> Place:
     if of != sort.value or not (0 <= value < _U64 and 0 <= key < _U64):
         raise WrongValueError("wrong_cursor", "this cursor is of a list in another order")
     return value, name, key
-
-
-def row_place(row: HostRow, sort: HostSort, rules: UrlRules) -> Place:
-    """Where a host stands in a list, as the native list has it: the same on every node."""
-    last = _U64 - 1
-    value = {
-        HostSort.QUEUED: last - row.queued,
-        HostSort.PAGES: last - row.pages,
-        HostSort.ERRORS: last - row.errors,
-        HostSort.LAST_VISIT: last - int(row.last_end or 0),
-        HostSort.NEXT_VISIT: int(row.due) if row.queued and not row.blocked else last,
-        HostSort.NAME: 0,
-    }[sort]
-    name = row.name if sort is HostSort.NAME else ""
-    return value, name, host_key(f"http://{row.name}/", rules)
 
 
 def host_row(

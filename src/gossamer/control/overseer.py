@@ -180,13 +180,18 @@ class Overseer(Decisions):
         self._view.hint.set()
         return await self.ask_all("resend", {"since_us": round(since * 1e6)})
 
-    async def set_settings(self, settings: CrawlSettings) -> int:
-        """Live settings for every node; gives the number of the change."""
+    async def set_settings(self, settings: CrawlSettings, expected: int | None = None) -> int:
+        """Live settings for every node; gives the number of the change.
+
+        `expected`: the change before it; another one is a `ConflictError`.
+        """
         while True:
             await self._view.refresh()
             crawl = self._view.crawl
             if crawl is None or self._view.crawl_revision is None:
                 raise EngineAwayError("the crawl is not known yet")
+            if expected is not None and crawl.change != expected:
+                raise ConflictError(f"the settings are at change {crawl.change} by now")
             changed = msgspec.structs.replace(
                 crawl, settings=self._write_settings(settings), change=crawl.change + 1
             )

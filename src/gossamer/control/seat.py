@@ -77,6 +77,7 @@ class Seat:
         self._seeds: list[str] = []
         self._seeds_sent = 0
         self._send_since: float | None = None
+        self._duty_read = False
         self._sent_again: set[str] = set()
         self._sized = self._stream_full = False
         self._watched = 0.0

@@ -9,7 +9,9 @@ import contextlib
 import time
 
 from gossamer.cluster.messages import (
+    Duty,
     Roots,
+    decode,
     encode,
 )
 from gossamer.control.seat import Seat
@@ -54,6 +56,12 @@ class Sending(Seat):
         view = self._view
         if self._seeds_sent >= len(self._seeds) or view.map is None:
             return
+        # Seeds that were taken before the crawl was known, or while another led, bring theirs now.
+        known_roots = set(view.roots)
+        missing = [url for url in self._seeds[self._seeds_sent :] if url not in known_roots]
+        if missing:
+            await self._put_roots(missing)
+            return
         for name in view.map.nodes():
             known = self._roster.nodes.get(name)
             if known is None or not known.alive:
@@ -86,17 +94,35 @@ class Sending(Seat):
         self._watched = now
         state = await self._stream.state()
         self._stream_full = state.size > 0.9 * state.most > 0
-        oldest = time.time() if state.oldest is None else state.oldest
-        await asyncio.to_thread(self._copy.set_oldest, oldest)
+        if self._send_since is None:
+            oldest = time.time() if state.oldest is None else state.oldest
+            await asyncio.to_thread(self._copy.set_oldest, oldest)
 
     async def _must_send_again(self) -> None:
-        """The engine was wiped: all that it may have held."""
+        """The engine was wiped: all that it may have held. Whoever leads next must know it too."""
         oldest = await asyncio.to_thread(self._copy.oldest)
         self._send_since, self._sent_again = max(0.0, (oldest or 0.0) - MARGIN), set()
         self._seeds_sent, self._sized = 0, False
+        await asyncio.to_thread(self._copy.set_sent, 0)
+        await self._note_duty()
+
+    async def _note_duty(self) -> None:
+        duty = Duty(since=self._send_since, done=sorted(self._sent_again))
+        await self._view.crawls.put("resend", encode(duty))
+
+    async def _read_duty(self) -> None:
+        """What an earlier leader had begun."""
+        if self._duty_read:
+            return
+        entry = await self._view.crawls.get("resend")
+        if entry is not None:
+            duty = decode(entry.value, Duty, "a control node")
+            self._send_since, self._sent_again = duty.since, set(duty.done)
+        self._duty_read = True
 
     async def _send_again(self) -> None:
         """After the engine was wiped: every node sends again what the engine may have held."""
+        await self._read_duty()
         value, since = self._view.map, self._send_since
         if value is None or since is None:
             return
@@ -107,7 +133,9 @@ class Sending(Seat):
             with contextlib.suppress(EngineError, UsageError):
                 rows = await self.ask_node(name, "resend", {"since_us": round(since * 1e6)})
                 self._sent_again.add(name)
+                await self._note_duty()
                 self._say(f"{name} sends {rows} rows of links again")
         if value.nodes() <= self._sent_again:
             self._send_since = None
+            await self._note_duty()
             self._finish.again()

@@ -233,7 +233,7 @@ class ClusterSettings(Stage):
     snapshots: str = fixed("", "where snapshots go: a directory, file://, s3:// and the like")
     snapshot_every: Duration = live("5m", "time between snapshots of a partition", ge=0.1)
     snapshot_keep: int = live(2, "snapshots of a partition that are kept", ge=1, le=1000)
-    archive: bool = live(
+    archive: bool = fixed(
         default=True,
         meaning="copy WARC and log files to the place of the snapshots before these count, so "
         "that a lost disk costs no page",

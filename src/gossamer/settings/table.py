@@ -4,6 +4,7 @@ Made from the model, so it cannot say anything else. Takes settings; gives rows,
 some values changed. Values are as in `crawl.toml`: a duration is `10s`, a size is `64MiB`.
 """
 
+import re
 import types
 from collections.abc import Iterator
 from enum import StrEnum
@@ -81,6 +82,24 @@ def values(settings: CrawlSettings) -> dict[str, Any]:
             value = value[part]
         found[name] = value
     return found
+
+
+_USER = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def shown(settings: CrawlSettings) -> dict[str, Any]:
+    """The values as those may see them who may only look: without passwords."""
+    found = values(settings)
+    found["fetch.headers"] = dict.fromkeys(found["fetch.headers"], "…")
+    for name in ("fetch.proxy", "cluster.engine", "cluster.snapshots"):
+        found[name] = _without_user(found[name])
+    return found
+
+
+def _without_user(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_user(one) for one in value]
+    return _USER.sub("…@", value) if isinstance(value, str) else value
 
 
 def changed(settings: CrawlSettings, new: dict[str, Any]) -> CrawlSettings:

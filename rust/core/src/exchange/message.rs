@@ -115,10 +115,13 @@ pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, String> {
                 from = Arc::from(std::str::from_utf8(reader.bytes()?).ok()?);
             }
             let url = std::str::from_utf8(reader.bytes()?).ok()?;
-            let url = Url::from_canonical(url.to_owned(), grouping).ok()?;
-            Some((depth, url))
+            Some((depth, url.to_owned()))
         };
         let (depth, url) = part().ok_or("a damaged message")?;
+        // What is no URL here would be refused by every node: it must not take others with it.
+        let Ok(url) = Url::from_canonical(url, grouping) else {
+            continue;
+        };
         links.push(Link {
             url,
             depth,

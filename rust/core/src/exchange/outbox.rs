@@ -22,6 +22,8 @@ use crate::state::{Reads, Space, StateError, Writes};
 const FRESH: usize = 100_000;
 const BUFFERED: usize = 50_000;
 const UNANSWERED: usize = 1_024;
+/// Bytes of a message before it is packed; servers take a million by default.
+const MESSAGE_BYTES: usize = 512 << 10;
 /// Rows removed with one batch, at most.
 const PRUNED: usize = 1_000;
 const PRUNE_EVERY: Micros = 10_000_000;
@@ -220,7 +222,7 @@ impl Outbox {
             while self.sent.len() < UNANSWERED
                 && let Some(buffer) = self.buffers.get_mut(&partition)
             {
-                let count = buffer.links.len().min(most);
+                let count = fitting(&buffer.links, most);
                 let links: Vec<(u64, Link)> = buffer.links.drain(..count).collect();
                 if buffer.links.is_empty() {
                     self.buffers.remove(&partition);
@@ -277,9 +279,17 @@ impl Outbox {
     }
 
     /// Sends everything since `since` again. Gives the number of rows.
-    pub fn resend(&mut self, since: u64, reads: &dyn Reads) -> Result<usize, StateError> {
+    pub fn resend(
+        &mut self,
+        since: u64,
+        reads: &dyn Reads,
+        writes: &mut Writes,
+    ) -> Result<usize, StateError> {
         self.recent.clear();
         self.rewind(since.saturating_sub(1).min(self.acked), reads)?;
+        // With the next batch, which the caller makes durable: a restart must not forget it.
+        self.acked_stored = self.acked;
+        writes.put(Space::Meta, ACKED, self.acked.to_be_bytes());
         Ok(self.sizes.len())
     }
 
@@ -441,6 +451,16 @@ impl Outbox {
     }
 }
 
+/// How many links make one message: as many as are wanted, as far as the engine takes that much.
+fn fitting(links: &[(u64, Link)], most: usize) -> usize {
+    let mut bytes = 0;
+    let fits = links.iter().take(most).take_while(|(_, link)| {
+        bytes += link.url.as_str().len() + link.from.len() + 16;
+        bytes <= MESSAGE_BYTES
+    });
+    fits.count().max(1)
+}
+
 fn hash(link: &Link) -> u64 {
     let key = link.url.key();
     key.last_chunk::<8>()
@@ -559,7 +579,11 @@ mod tests {
         let got = outbox.pack(30_000, &state).unwrap();
         assert_eq!(urls(&got), ["http://h2.example/2"]);
         outbox.answered(got[0].token, true);
-        assert_eq!(outbox.resend(0, &state).unwrap(), 2);
+        let mut writes = Writes::default();
+        assert_eq!(outbox.resend(0, &state, &mut writes).unwrap(), 2);
+        state.apply(writes, true).unwrap();
+        let again = Outbox::open(settings(), &state).unwrap();
+        assert_eq!(again.view().waiting, 2, "a restart does not forget it");
         outbox.pack(40_000, &state).unwrap();
         let got = outbox.pack(50_000, &state).unwrap();
         assert_eq!(urls(&got).len(), 2);

@@ -123,7 +123,12 @@ impl Frontier {
     /// Takes a host of the store into memory.
     pub(super) fn load_host(&mut self, key: u64, mut record: HostRecord) -> u32 {
         // It may have been visited just before this process began.
-        record.last_end = record.last_end.max(self.opened);
+        let range = self
+            .taken_over
+            .iter()
+            .find(|(first, last, _)| (*first..=*last).contains(&key));
+        let since = range.map_or(self.opened, |(_, _, time)| self.opened.max(*time));
+        record.last_end = record.last_end.max(since);
         let ending = record.given_up.is_some() && record.queued > 0;
         let slot = self.place_host(Host::new(key, record));
         if ending {

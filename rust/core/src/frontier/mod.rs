@@ -106,6 +106,8 @@ pub struct Frontier {
     counters: Counters,
     /// Ranges of keys whose hosts get no turns, because they are being handed over.
     frozen: Vec<(u64, u64)>,
+    /// Ranges that another node had until a time: what it visited just before is not known.
+    taken_over: Vec<(u64, u64, Micros)>,
     list: Option<HostList>,
     filter: Filter,
 }
@@ -142,6 +144,7 @@ impl Frontier {
             idle: VecDeque::new(),
             counters: Counters::default(),
             frozen: Vec::new(),
+            taken_over: Vec::new(),
             list: None,
             filter: Filter::default(),
             settings: Settings::default(),

@@ -216,10 +216,10 @@ impl Frontier {
         reads: &dyn Reads,
     ) -> Result<(), StateError> {
         let time = self.tick(now);
-        let opened = std::mem::replace(&mut self.opened, time);
-        let result = self.load_range(first, last, reads);
-        self.opened = opened;
-        result
+        self.taken_over
+            .retain(|range| (range.0, range.1) != (first, last));
+        self.taken_over.push((first, last, time));
+        self.load_range(first, last, reads)
     }
 
     /// Takes the hosts with keys from `first` to `last` (both included) from the store.

@@ -10,7 +10,7 @@ use super::{Node, NodeError};
 use crate::canonical::Grouping;
 use crate::clock::thread_cpu;
 use crate::exchange::{Carrier, Grants, Incoming, Link, Outbox, OutboxSettings, decode};
-use crate::state::{Reads, Space, StateError};
+use crate::state::{Reads, Space, State, StateError, Writes};
 
 /// Positions of partitions in the stream of links are kept under this prefix in the space `meta`.
 const POSITION: &[u8] = b"position/";
@@ -247,7 +247,10 @@ impl Node {
             return Ok(0);
         };
         exchange.carrier.clear_outgoing();
-        Ok(exchange.outbox.resend(since, &*self.state)?)
+        let mut writes = Writes::default();
+        let rows = exchange.outbox.resend(since, &*self.state, &mut writes)?;
+        self.state.apply(writes, true)?;
+        Ok(rows)
     }
 
     /// How far each partition has read the stream of links, as far as it is safe.

@@ -211,8 +211,14 @@ impl Node {
         self.commit_open()?;
         self.mark(partition, OWNED, epoch)?;
         self.shares.set(partition, own);
-        let now = self.clock.now();
-        self.frontier.take_over(first, last, now, &*self.state)?;
+        // Without a snapshot nobody has had a partition of the first map.
+        let quiet = epoch <= 1 && from.is_none();
+        if quiet {
+            self.frontier.load_range(first, last, &*self.state)?;
+        } else {
+            let now = self.clock.now();
+            self.frontier.take_over(first, last, now, &*self.state)?;
+        }
         self.traps = super::trap::Traps::default();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
@@ -220,10 +226,7 @@ impl Node {
             &*self.state,
         )?;
         if let Some(exchange) = &mut self.exchange {
-            // Without a snapshot nobody has had the partition, or lost it with all it had lent.
-            exchange
-                .grants
-                .gain(partition, epoch <= 1 && from.is_none());
+            exchange.grants.gain(partition, quiet);
         }
         self.read_anew();
         Ok(())

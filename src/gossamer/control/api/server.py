@@ -75,14 +75,17 @@ def authorities(settings: ControlSettings, port: int) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def serve(
-    service: Service, settings: ControlSettings, directory: Path
+    service: Service,
+    settings: ControlSettings,
+    directory: Path,
+    listener: socket.socket | None = None,
 ) -> AsyncIterator[Serving]:
-    """Serves the API until the block ends."""
+    """Serves the API until the block ends; on a socket that was opened before, if there is one."""
     if (settings.certificate is None) != (settings.key is None):
         raise SettingsError("control.certificate and control.key go together")
     place = Path(settings.tokens) if settings.tokens else directory
     tokens = await asyncio.to_thread(ensure_tokens, place)
-    listener = listen(settings)
+    listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
     scheme = "https" if settings.certificate else "http"
     allowed = authorities(settings, port)

@@ -117,6 +117,8 @@ pub struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub keys: Vec<u64>,
+    /// Where each of them stands, to put pages of several lists together.
+    pub places: Vec<Place>,
     /// Where the page ends, if there is more.
     pub next: Option<Place>,
     pub matched: u64,

@@ -147,6 +147,7 @@ impl Table {
             found.next = page.last().map(Spot::place);
         }
         found.keys = page.iter().map(|spot| spot.key).collect();
+        found.places = page.iter().map(Spot::place).collect();
         found
     }
 

@@ -60,9 +60,11 @@ def rehearse(urls: int, hosts: int = HOSTS) -> list[dict[str, Any]]:
                     "journal_mb": round(journal / 1e6, 1),
                 }
             )
+            last = rows[-1]
             print(
-                f"  {what}: {known:,} known, {queued:,} queued, RSS {rows[-1]['rss_mb']} MB, "
-                f"disk {(store + seen_disk) / 1e9:.2f} GB, {wall:.0f} s",
+                f"  {what}: {known:,} known, {queued:,} queued, RSS {last['rss_mb']} MB (seen "
+                f"{last['seen_mb']}, heads {last['heads_mb']}, store {last['cache_mb']} + "
+                f"{last['buffers_mb']}), disk {(store + seen_disk) / 1e9:.2f} GB, {wall:.0f} s",
                 flush=True,
             )
 

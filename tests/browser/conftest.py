@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.serving import ImaginedServer, imagined
 from tests.browser.watching import Tab
+
+# Patience for machines with much to do; a page that is right is shown at once.
+expect.set_options(timeout=15_000)
 
 Opener = Callable[..., Tab]
 

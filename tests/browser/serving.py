@@ -45,7 +45,7 @@ class ImaginedServer:
         self._failed = None
         self._thread = threading.Thread(target=self._run, args=(begun,), daemon=True)
         self._thread.start()
-        assert begun.wait(20), "the server did not begin"
+        assert begun.wait(60), "the server did not begin"
         if self._failed is not None:
             raise self._failed
         self.served = Served(f"http://127.0.0.1:{self.port}", self.directory)
@@ -65,7 +65,7 @@ class ImaginedServer:
     def stop(self) -> None:
         if self._thread is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
-            self._thread.join(20)
+            self._thread.join(60)
             assert not self._thread.is_alive()
 
     def _run(self, begun: threading.Event) -> None:

@@ -65,8 +65,7 @@ class Snapshots:
         path = f"{self._crawl}/store.json"
         entry = await bucket.get("store")
         try:
-            data = await (await obstore.get_async(self._store, path)).bytes_async()
-            mark = bytes(data)
+            mark = await asyncio.to_thread(_read, self._store, path)
         except FileNotFoundError:
             mark = b""
         except Exception as error:
@@ -81,7 +80,7 @@ class Snapshots:
         if not mark:
             mark = secrets.token_hex(8).encode()
             try:
-                await obstore.put_async(self._store, path, mark, mode="create")
+                await asyncio.to_thread(obstore.put, self._store, path, mark, mode="create")
             except AlreadyExistsError:
                 await self.check_belongs(bucket)
                 return
@@ -110,9 +109,10 @@ class Snapshots:
         )
         path = f"{self._folder(partition)}/{manifest.name}"
         try:
-            await obstore.put_async(self._store, f"{path}.snapshot", file)
-            await self._compare(f"{path}.snapshot", manifest)
-            await obstore.put_async(self._store, f"{path}.json", msgspec.json.encode(manifest))
+            await asyncio.to_thread(obstore.put, self._store, f"{path}.snapshot", file)
+            await asyncio.to_thread(self._compare, f"{path}.snapshot", manifest)
+            text = msgspec.json.encode(manifest)
+            await asyncio.to_thread(obstore.put, self._store, f"{path}.json", text)
         except Exception as error:
             raise _failed(f"cannot write snapshot {path} to {self.url}", error) from error
         return manifest
@@ -128,8 +128,8 @@ class Snapshots:
         """(epoch, number) of those that count, the oldest first."""
         found = []
         try:
-            listing = await obstore.list_with_delimiter_async(
-                self._store, prefix=self._folder(partition)
+            listing = await asyncio.to_thread(
+                obstore.list_with_delimiter, self._store, prefix=self._folder(partition)
             )
         except Exception as error:
             raise _failed(f"cannot list {self._folder(partition)} in {self.url}", error) from error
@@ -147,8 +147,8 @@ class Snapshots:
     async def _manifest(self, partition: int, epoch: int, number: int) -> Manifest:
         path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}.json"
         try:
-            data = await (await obstore.get_async(self._store, path)).bytes_async()
-            manifest = msgspec.json.decode(bytes(data), type=Manifest)
+            data = await asyncio.to_thread(_read, self._store, path)
+            manifest = msgspec.json.decode(data, type=Manifest)
         except msgspec.MsgspecError as error:
             raise SnapshotError(f"the manifest {path} in {self.url} is broken: {error}") from error
         except Exception as error:
@@ -163,10 +163,7 @@ class Snapshots:
         """Downloads into `file` and checks every byte."""
         path = f"{self._folder(manifest.partition)}/{manifest.name}.snapshot"
         try:
-            got = await obstore.get_async(self._store, path)
-            with file.open("wb") as out:
-                async for piece in got.stream(_PIECE):
-                    await asyncio.to_thread(out.write, piece)
+            await asyncio.to_thread(_fetch, self._store, path, file)
         except Exception as error:
             raise _failed(f"cannot read snapshot {path} in {self.url}", error) from error
         digest, size = await asyncio.to_thread(_digest, file)
@@ -177,11 +174,10 @@ class Snapshots:
                 "from it; bring the file back"
             )
 
-    async def _compare(self, path: str, manifest: Manifest) -> None:
+    def _compare(self, path: str, manifest: Manifest) -> None:
         """What the store gives back is what was written: from here on links are let go of."""
         digest, size = hashlib.sha256(), 0
-        got = await obstore.get_async(self._store, path)
-        async for piece in got.stream(_PIECE):
+        for piece in obstore.get(self._store, path).stream(_PIECE):
             digest.update(piece)
             size += len(piece)
         if (digest.hexdigest(), size) != (manifest.sha256, manifest.size):
@@ -194,8 +190,8 @@ class Snapshots:
             path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}"
             try:
                 # The manifest first: without it the rest does not count.
-                await obstore.delete_async(self._store, f"{path}.json")
-                await obstore.delete_async(self._store, f"{path}.snapshot")
+                await asyncio.to_thread(obstore.delete, self._store, f"{path}.json")
+                await asyncio.to_thread(obstore.delete, self._store, f"{path}.snapshot")
             except FileNotFoundError:
                 continue
             except Exception as error:
@@ -218,7 +214,7 @@ class Archive:
     async def put(self, node: str, kind: str, name: str, file: Path) -> None:
         path = f"{self._crawl}/files/{node}/{kind}/{name}"
         try:
-            await obstore.put_async(self._store, path, file)
+            await asyncio.to_thread(obstore.put, self._store, path, file)
         except Exception as error:
             raise _failed(f"cannot copy {file} to {self.url}", error) from error
 
@@ -226,10 +222,9 @@ class Archive:
         """`NODE/KIND/FILE` and size of each file."""
         prefix = f"{self._crawl}/files/"
         where = f"{prefix}{node}/" if node else prefix
-        found: dict[str, int] = {}
         try:
-            async for batch in obstore.list(self._store, prefix=where):
-                found.update({row["path"].removeprefix(prefix): row["size"] for row in batch})
+            rows = await asyncio.to_thread(_list, self._store, where)
+            found = {name.removeprefix(prefix): size for name, size in rows.items()}
         except Exception as error:
             raise _failed(f"cannot list {where} in {self.url}", error) from error
         return found
@@ -237,12 +232,29 @@ class Archive:
     async def fetch(self, name: str, file: Path) -> None:
         path = f"{self._crawl}/files/{name}"
         try:
-            got = await obstore.get_async(self._store, path)
-            with file.open("wb") as out:
-                async for piece in got.stream(_PIECE):
-                    await asyncio.to_thread(out.write, piece)
+            await asyncio.to_thread(_fetch, self._store, path, file)
         except Exception as error:
             raise _failed(f"cannot read {path} in {self.url}", error) from error
+
+
+# In threads, and not through the library's own awaitables: those hold on to Python's objects on threads
+# of theirs, and a process that ends at that moment aborts.
+
+
+def _read(store: ObjectStore, path: str) -> bytes:
+    return bytes(obstore.get(store, path).bytes())
+
+
+def _fetch(store: ObjectStore, path: str, file: Path) -> None:
+    with file.open("wb") as out:
+        for piece in obstore.get(store, path).stream(_PIECE):
+            out.write(piece)
+
+
+def _list(store: ObjectStore, prefix: str) -> dict[str, int]:
+    return {
+        row["path"]: row["size"] for batch in obstore.list(store, prefix=prefix) for row in batch
+    }
 
 
 def open_store(url: str) -> ObjectStore:

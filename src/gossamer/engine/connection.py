@@ -9,6 +9,7 @@ after its sender lost its lease would be worse than none.
 import asyncio
 import contextlib
 import ssl
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ from gossamer.errors import (
 
 CONNECT_TIMEOUT = 3
 ANSWER_TIMEOUT = 5.0
+ELECTION = 30.0
+"""Seconds that servers have to agree who leads among them."""
 OLDEST_SERVER = (2, 11)
 """Older servers lose acknowledged messages with `sync_interval: always`, or do not know it."""
 
@@ -235,18 +238,25 @@ async def _usable(engine: Engine, access: Access) -> None:
             f"{where} is nats-server {version.major}.{version.minor}.{version.patch}; "
             f"at least {wanted} is needed"
         )
-    try:
-        await engine.stream.account_info()
-    except Exception as error:
-        if engine.denied:
-            raise EngineRefusedError(f"{where}: {engine.denied}") from error
-        reason = explain(where, error)
-        if isinstance(reason, EngineAwayError | EngineError):
-            raise EngineRefusedError(
-                f"{where} offers no JetStream to us: turn it on, or give this user the right to "
-                f"use $JS.API.> ({reason})"
-            ) from error
-        raise
+    end = time.monotonic() + ELECTION
+    while True:
+        try:
+            await engine.stream.account_info()
+        except Exception as error:
+            if engine.denied:
+                raise EngineRefusedError(f"{where}: {engine.denied}") from error
+            reason = explain(where, error)
+            # Servers that have just begun have no leader among them yet, and do not answer.
+            if isinstance(reason, EngineAwayError) and time.monotonic() < end:
+                continue
+            if isinstance(reason, EngineError):
+                raise EngineRefusedError(
+                    f"{where} offers no JetStream to us: turn it on, or give this user the right "
+                    f"to use $JS.API.> ({reason})"
+                ) from error
+            raise
+        else:
+            return
 
 
 def _shown(urls: list[str]) -> str:

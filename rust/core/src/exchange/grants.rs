@@ -142,6 +142,19 @@ impl Grants {
         self.ips.enter_ip(lease, ip, now)
     }
 
+    /// Whether an address that was entered is still this node's to use: asked when the connection
+    /// stands, which on a busy machine can be much later.
+    pub(crate) fn holds(&self, ip: IpAddr) -> bool {
+        let now = self.clock.now();
+        let tables = self.lock();
+        let own = tables.mine.contains_key(&home(ip, tables.partitions));
+        let holds = own || tables.held.get(&ip).is_some_and(|until| *until > now);
+        if !holds {
+            self.ips.not_before(ip, now, now + PATIENCE);
+        }
+        holds
+    }
+
     /// What to ask other homes now: for each home partition a request.
     pub fn requests(&self) -> Vec<(u32, Vec<u8>)> {
         let now = self.clock.now();

@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    fn at(self, ip: IpAddr) -> Self {
+    pub(super) fn at(self, ip: IpAddr) -> Self {
         Failure {
             ip: Some(ip),
             ..self

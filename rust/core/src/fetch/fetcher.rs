@@ -206,9 +206,11 @@ impl Fetcher {
                 Ok(connection) => connection,
                 Err(failure) => return failed(failure, head, timings),
             };
-            if making.gate.is_some_and(|gate| !gate.still_open()) {
+            if let (Some(gate), Some(ip)) = (making.gate, connection.ip)
+                && !gate.still_open(ip)
+            {
                 let ended = Failure::new(Outcome::Deferred, "the right to visit has ended");
-                return failed(ended, head, timings);
+                return failed(ended.at(ip), head, timings);
             }
             // 2 The exchange.
             let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;

@@ -64,7 +64,7 @@ pub trait AddressGate: Send + Sync {
 
     /// Asked once more when the connection stands: whether the right to visit has not ended while
     /// it was made.
-    fn still_open(&self) -> bool {
+    fn still_open(&self, _ip: IpAddr) -> bool {
         true
     }
 }

@@ -626,11 +626,10 @@ impl Gate for IpGate {
         }
     }
 
-    fn still_open(&self) -> bool {
-        !self
-            .cluster
+    fn still_open(&self, ip: IpAddr) -> bool {
+        self.cluster
             .as_ref()
-            .is_some_and(|(carrier, _)| carrier.fence.passed())
+            .is_none_or(|(carrier, grants)| !carrier.fence.passed() && grants.holds(ip))
     }
 }
 

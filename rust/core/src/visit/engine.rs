@@ -390,7 +390,7 @@ impl AddressGate for TaskGate {
         self.gate.enter(&self.task, ip)
     }
 
-    fn still_open(&self) -> bool {
-        self.gate.still_open()
+    fn still_open(&self, ip: IpAddr) -> bool {
+        self.gate.still_open(ip)
     }
 }

@@ -114,7 +114,7 @@ pub trait Gate: Send + Sync {
     fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64>;
 
     /// Whether the right to visit still holds, asked when the connection stands.
-    fn still_open(&self) -> bool {
+    fn still_open(&self, _ip: IpAddr) -> bool {
         true
     }
 }

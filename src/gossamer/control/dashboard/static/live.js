@@ -17,6 +17,8 @@ export class Live extends EventTarget {
   state = "connecting";
   status = null;
   since = Date.now();
+  /** Why the stream was refused, where it was: then the control node is there and says so. */
+  reason = null;
   /** The last events, oldest first. */
   events = [];
   #offset = 0;
@@ -49,12 +51,14 @@ export class Live extends EventTarget {
         await this.#catchUp();
         await this.#listen(() => {
           this.#tries = 0;
+          this.reason = null;
           this.#become("live");
           if (before) this.dispatchEvent(new Event("again"));
           before = true;
         });
       } catch (error) {
         if (error.status === 401) return;
+        this.reason = error.status ? error.message : null;
       }
       if (this.#closed.signal.aborted) return;
       this.#become("lost");

@@ -160,6 +160,10 @@ export class Shell {
     const lost = live.state === "lost" && away > 2;
     this.#lost.hidden = !lost;
     if (!lost) return;
+    if (live.reason) {
+      say(this.#lost, `There are no live updates: ${live.reason} It is tried again by itself.`);
+      return;
+    }
     say(
       this.#lost,
       live.ended

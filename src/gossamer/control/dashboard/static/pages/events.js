@@ -11,6 +11,7 @@ const GROUPS = [
   ["changes", "Settings, hosts and seeds", (kind) => ["setting", "host", "seeds"].includes(kind)],
   ["alerts", "Alerts", (kind) => kind.startsWith("alert")],
 ];
+const MOST = 500;
 const TONES = { alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
 
 export function show(root, context) {
@@ -35,7 +36,12 @@ export function show(root, context) {
   draw();
   live.addEventListener("events", draw, { signal });
   live.addEventListener("event", ({ detail }) => {
-    draw();
+    // Only the new one is drawn: what is read or has the focus stays.
+    if (GROUPS.find(([key]) => key === choose.value)[2](detail.kind)) {
+      fill(nothing);
+      list.prepend(line(detail, live.now()));
+      if (list.children.length > MOST) list.lastElementChild.remove();
+    }
     if (detail.who !== null) again();
   }, { signal });
   const again = keepAsking(context, audit, 0, () => api.get("/audit", { limit: 50 }, signal), (lines) => fill(audit, auditTable(lines)));

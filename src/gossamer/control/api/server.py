@@ -48,7 +48,8 @@ def listen(settings: ControlSettings) -> socket.socket:
     """The socket, or an error that names address and port."""
     try:
         family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # The protocol is named: only then asyncio sends small answers without delay.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.address, settings.port))
         listener.listen(128)

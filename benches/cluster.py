@@ -49,7 +49,7 @@ def run() -> list[Row]:
 
 
 def exchange() -> list[Row]:
-    """Two nodes on one machine, nine of ten links local."""
+    """Two nodes on one machine; nine of ten links stay on their host."""
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         out = Path(directory)
         web = stack.enter_context(serve(Options(port=0, hosts=HOSTS, pages=40_000, host_skew=0.0)))
@@ -79,7 +79,7 @@ def exchange() -> list[Row]:
     hits = total("links_known") / max(1.0, total("links_asked"))
     return [
         {
-            "what": f"exchange, 2 nodes, 90 % local links: share of the nodes' CPU ({cpu:.0f} s)",
+            "what": f"exchange, 2 nodes, 90 % of links on their host: share of the nodes' CPU ({cpu:.0f} s)",
             "value": round(100 * spent / cpu, 1),
             "unit": "% (at most 10)",
             "beside": f"{total('pages'):.0f} pages, {links:.0f} links sent",

@@ -26,8 +26,10 @@ async def put(snapshots: Snapshots, tmp_path: Path, epoch: int, content: bytes) 
 
 async def test_newest_by_epoch_then_number(snapshots: Snapshots, tmp_path: Path) -> None:
     assert await snapshots.latest(17) is None
-    for epoch, content in ((4, b"one"), (4, b"two"), (9, b"three"), (5, b"late")):
+    for epoch, content in ((4, b"one"), (4, b"two"), (9, b"three")):
         await put(snapshots, tmp_path, epoch, content)
+    with pytest.raises(SnapshotError, match="epoch 9, this one is of epoch 5"):
+        await put(snapshots, tmp_path, 5, b"late")
     newest = await snapshots.latest(17)
     assert newest is not None
     assert (newest.epoch, newest.position, newest.node) == (9, (7, 9), "a")
@@ -36,7 +38,7 @@ async def test_newest_by_epoch_then_number(snapshots: Snapshots, tmp_path: Path)
     assert await snapshots.latest(16) is None
     # Another process goes on counting.
     other = Snapshots(snapshots.url, "web")
-    assert await put(other, tmp_path, 9, b"four") == "0000000009-00000005"
+    assert await put(other, tmp_path, 9, b"four") == "0000000009-00000004"
 
 
 async def test_without_its_manifest_a_snapshot_does_not_count(

@@ -97,6 +97,13 @@ class Cluster:
         if taken:
             member.read = batch[taken - 1][2]
 
+    def lend(self, member: Member) -> None:
+        """Addresses whose home is another's are asked for there."""
+        for home, request in member.node.grants_wanted():
+            for other in self.members:
+                if home in other.partitions():
+                    member.node.grants_take(other.node.grants_answer(member.name, request))
+
     def turn(self) -> bool:
         """One round of everybody; gives whether all are idle."""
         idle = True
@@ -107,6 +114,7 @@ class Cluster:
                 member.node.acknowledge([token])
             before = len(self.stream), member.read
             self.deliver(member)
+            self.lend(member)
             idle = idle and progress["idle"] and before == (len(self.stream), member.read)
         return idle
 
@@ -298,3 +306,47 @@ def test_no_visit_begins_past_the_fence(tmp_path: Path, web: SimWeb) -> None:
     cluster.run()
     pages = union(cluster)
     assert set(pages) == expected(web)
+
+
+def crawl_alone(cluster: Cluster, seconds: float = 60.0) -> None:
+    """Until everybody is idle, whatever is in the stream."""
+    end = time.monotonic() + seconds
+    quiet = 0
+    while quiet < 5:
+        assert time.monotonic() < end, "the crawl did not end"
+        quiet = quiet + 1 if cluster.turn() else 0
+
+
+def test_foreign_links_are_discarded_by_setting(tmp_path: Path, web: SimWeb) -> None:
+    cluster = Cluster(tmp_path)
+    for at in range(2):
+        member = Member(tmp_path, f"n{at}", mode="discard")
+        cluster.members.append(member)
+        for number in range(at, PARTITIONS, 2):
+            member.node.gain(number, 1)
+    cluster.seed(web.url)
+    seeds = len(cluster.stream)
+    crawl_alone(cluster)
+    discarded = sum(json.loads(m.node.step(0.0))["links_discarded"] for m in cluster.members)
+    assert len(cluster.stream) == seeds, "nothing was sent"
+    assert discarded > 0
+    pages = union(cluster)
+    assert 0 < len(pages) < len(expected(web))
+    assert set(pages) < expected(web)
+
+
+def test_foreign_links_are_followed_here_by_setting(tmp_path: Path, web: SimWeb) -> None:
+    cluster = Cluster(tmp_path)
+    for at in range(2):
+        member = Member(tmp_path, f"n{at}", mode="local")
+        cluster.members.append(member)
+        for number in range(at, PARTITIONS, 2):
+            member.node.gain(number, 1)
+    cluster.seed(web.url)
+    seeds = len(cluster.stream)
+    crawl_alone(cluster)
+    assert len(cluster.stream) == seeds, "nothing was sent"
+    # Who got the seed crawls it all by itself.
+    pages = union(cluster)
+    assert set(pages) == expected(web)
+    assert set(pages.values()) == {1}

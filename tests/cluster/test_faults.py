@@ -15,6 +15,7 @@ from tests.cluster.clustering import GOSSAMER, Cluster, logged, stored
 from tests.cluster.proxy import Proxy
 from tests.crawl.crawling import shortest_gap, until
 
+from gossamer._native import host_key, partition
 from gossamer.cluster.archive import bring_back
 from gossamer.cluster.snapshots import Archive, Snapshots
 from gossamer.simweb import SimWeb
@@ -95,8 +96,13 @@ def test_killed_and_its_disk_wiped(
     one.check_union()
     again = set(one.stored("n1", "n3")) & set(stored(wiped))
     ends = {url: end for _host, _begin, end, url in visits(wiped)}
-    since_snapshot = {url for url, end in ends.items() if end > min(cut.values()) - 1.0}
-    assert again <= since_snapshot
+
+    def since_snapshot(url: str) -> bool:
+        """Not in the last snapshot of its partition, or there was none of it."""
+        known = cut.get(partition(host_key(url), 32))
+        return known is None or ends[url] > known - 1.0
+
+    assert [url for url in again if not since_snapshot(url)] == []
     assert len(again) < len(stored(wiped)) - 100, "hardly anything was kept by the snapshots"
     check_gap(web, web_log)
 
@@ -216,11 +222,15 @@ def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> No
 def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
     one.start()
-    one.until_requests(500)
+    one.until_requests(300)
+    # A receiver that reads nothing for a moment: what is on its way to it is lost with the engine.
+    one.nodes["n3"].signal(signal.SIGSTOP)
+    one.until_requests(web.requests() + 60)
     assert one.server is not None
     one.server.stop()
     shutil.rmtree(one.server.directory / "store")
     one.server.start()
+    one.nodes["n3"].signal(signal.SIGCONT)
     one.until_status(lambda s: s.epoch >= 1000, "the map to be put back")
     resent = subprocess.run(
         [*GOSSAMER, "nodes", "resend", "--since", "1h", "--engine", one.urls[0]],

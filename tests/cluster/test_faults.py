@@ -68,10 +68,10 @@ async def cuts(cluster: Cluster, node: str) -> dict[int, float]:
     """For each partition, when the newest snapshot of this node was cut."""
     snapshots = Snapshots(str(cluster.out / "snapshots"), "crawl")
     found = {}
-    for partition in range(32):
-        manifest = await snapshots.latest(partition)
+    for number in range(32):
+        manifest = await snapshots.latest(number)
         if manifest is not None and manifest.node == node:
-            found[partition] = manifest.about["cut"]
+            found[number] = manifest.about["cut"]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import socket
 import threading
 from typing import Any
@@ -20,15 +21,18 @@ def relay(connection: socket.socket, host: str, port: int) -> None:
     with socket.create_connection((host, port)) as other:
 
         def back() -> None:
-            while data := other.recv(65536):
-                connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
+            # Who is gone first is not for us to say.
+            with contextlib.suppress(OSError):
+                while data := other.recv(65536):
+                    connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
 
         thread = threading.Thread(target=back, daemon=True)
         thread.start()
-        while data := connection.recv(65536):
-            other.sendall(data)
-        other.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):
+            while data := connection.recv(65536):
+                other.sendall(data)
+            other.shutdown(socket.SHUT_WR)
         thread.join(timeout=5)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.cluster.native import NativeNode
+from gossamer._native import Node
 from gossamer.errors import GossamerError
 
 
@@ -38,7 +38,7 @@ class NoBody(msgspec.Struct, forbid_unknown_fields=True):
 class HostQuestions:
     """Each answers from counters and single rows, never from a scan of the store."""
 
-    def __init__(self, node: NativeNode) -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "hosts": (FindBody, self._find),

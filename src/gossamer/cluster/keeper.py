@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from gossamer._native import Node
 from gossamer.cluster.archive import Copies
 from gossamer.cluster.lease import Lease
 from gossamer.cluster.map import PartitionMap, hand_over
-from gossamer.cluster.native import NativeNode
 from gossamer.cluster.snapshots import Manifest, Snapshots
 from gossamer.cluster.view import View
 from gossamer.engine import LinkStream
@@ -41,7 +41,7 @@ class FencedError(GossamerError):
 class Keeper:
     def __init__(
         self,
-        node: NativeNode,
+        node: Node,
         *,
         name: str,
         view: View,

@@ -11,7 +11,6 @@ the partitions whose owner and epoch in the map are still ours.
 
 import asyncio
 import contextlib
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from typing import Protocol
 
 import msgspec
 
+from gossamer._native import Node
 from gossamer.cluster.addresses import Addresses
 from gossamer.cluster.archive import Copies
 from gossamer.cluster.exchange import Receiver, Sender
@@ -36,11 +36,11 @@ from gossamer.cluster.messages import (
     Status,
     encode,
 )
-from gossamer.cluster.native import NativeNode
 from gossamer.cluster.questions import Questions
 from gossamer.cluster.snapshots import Archive, Snapshots
 from gossamer.cluster.tasks import end
 from gossamer.cluster.view import View
+from gossamer.disk import free_bytes
 from gossamer.engine import Engine, LinkStream
 from gossamer.errors import (
     EngineEmptyError,
@@ -65,7 +65,7 @@ _progress = msgspec.json.Decoder(Progress).decode
 class Wiring(Protocol):
     """What a member does not make itself."""
 
-    def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> NativeNode: ...
+    def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> Node: ...
     def native_text(self, settings: CrawlSettings, name: str) -> str: ...
     def read_settings(self, text: str) -> CrawlSettings: ...
 
@@ -395,7 +395,7 @@ class Member:
             host=self._host,
             pid=self._pid,
             held=self._held,
-            disk_free=_free_bytes(self._home.directory),
+            disk_free=free_bytes(self._home.directory),
             cpu_seconds=round(time.process_time(), 3),
             loop_seconds=round(time.thread_time(), 3),
             notes=notes,
@@ -411,14 +411,6 @@ class Member:
     async def _publish(self, event: Event) -> None:
         with contextlib.suppress(EngineError):
             await self._engine.publish(self._engine.names.event(self._home.node), encode(event))
-
-
-def _free_bytes(directory: Path) -> int | None:
-    try:
-        room = os.statvfs(directory)
-    except OSError:
-        return None
-    return room.f_bavail * room.f_frsize
 
 
 async def _wait(condition: Callable[[], bool], seconds: float) -> None:

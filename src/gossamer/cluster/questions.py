@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from gossamer._native import Node
 from gossamer.cluster.host_questions import HostQuestions
 from gossamer.cluster.keeper import Keeper
 from gossamer.cluster.messages import Answer, Question, Status, decode, encode
-from gossamer.cluster.native import NativeNode
 from gossamer.errors import GossamerError
 
 
@@ -36,7 +36,7 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True):
 class Questions:
     def __init__(
         self,
-        node: NativeNode,
+        node: Node,
         keeper: Keeper,
         stop: Callable[..., None],
         status: Callable[[], Status],

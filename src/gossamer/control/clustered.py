@@ -7,32 +7,21 @@ engine by compare-and-set, from whichever control node serves; seeds and removal
 
 import asyncio
 import contextlib
-import heapq
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Literal, Self
-
-import msgspec
+from typing import Literal, Self
 
 import gossamer
-from gossamer._native import canonical_url, host_key, partition
 from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
-from gossamer.control.alerts import Alerts
 from gossamer.control.answers import ask_control
-from gossamer.control.changes import Changes, override
+from gossamer.control.changes import override
+from gossamer.control.desk import COUNTERS, TOLD, Desk, check_host_command
 from gossamer.control.eta import time_left
-from gossamer.control.history import Readings
-from gossamer.control.hosting import (
-    host_row,
-    make_cursor,
-    native_question,
-    url_account,
-)
-from gossamer.control.newsroom import Newsroom
+from gossamer.control.orders import Orders
 from gossamer.control.overseer import Overseer
-from gossamer.control.roster import Known
-from gossamer.control.seedbook import SeedBook, fates
+from gossamer.control.owners import Owners
+from gossamer.control.seedbook import fates
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -40,17 +29,12 @@ from gossamer.control.service import (
     WrongValueError,
 )
 from gossamer.control.shapes import (
-    Alert,
     Change,
     ChangeSettings,
     Command,
-    CommandInfo,
     CommandResult,
-    Confirmation,
     ControlNodeView,
-    Event,
     EventKind,
-    EventPage,
     History,
     HostAction,
     HostCommand,
@@ -63,20 +47,14 @@ from gossamer.control.shapes import (
     PartitionMap,
     PartitionView,
     SeedSubmission,
-    SettingsView,
     Status,
     SubmissionFates,
-    SubmissionPage,
     UrlAccount,
 )
-from gossamer.control.shapes.hosts import HostStanding
 from gossamer.errors import ConflictError, EngineError, GossamerError, SettingsError, UsageError
 from gossamer.model.progress import Activity, Progress
+from gossamer.settings import CrawlSettings
 
-CONFIRM = 15.0
-"""Seconds that a command waits for every node's word."""
-
-LAUNCH = 5.0
 STALE = 10.0
 """Seconds after which a reading says nothing about now."""
 
@@ -94,28 +72,23 @@ _STATES = {
 }
 
 
-class ClusterService:
+class ClusterService(Desk):
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
     def __init__(self, overseer: Overseer, directory: Path) -> None:
+        super().__init__(directory, "submissions.jsonl")
         self._overseer = overseer
-        self._newsroom = Newsroom(directory / "events.jsonl")
-        self._changes = Changes(directory / "settings.jsonl")
-        self._seeds = SeedBook(directory / "submissions.jsonl")
-        self._alerts = Alerts(self._newsroom)
-        self._readings = Readings()
-        self._status: Status | None = None
+        self._owners = Owners(overseer)
+        self._orders = Orders(overseer)
         self._rates: dict[str, list[tuple[float, int]]] = {}
         self._sizes: dict[int, tuple[int, int, int]] = {}
         self._states: dict[str, str] = {}
         self._led = ""
         self._tasks: list[asyncio.Task[None]] = []
-        self._changing = asyncio.Lock()
         self._end_listening: Callable[[], Awaitable[None]] | None = None
 
     async def __aenter__(self) -> Self:
-        for part in (self._newsroom, self._changes, self._seeds):
-            await asyncio.to_thread(part.open)
+        await self._open()
         engine = self._overseer.engine
         self._end_listening = await engine.listen(engine.names.event("*"), self._note_event)
         self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
@@ -212,9 +185,6 @@ class ClusterService:
 
     # --- looking
 
-    def _living(self) -> list[Known]:
-        return [known for known in self._overseer.roster.nodes.values() if known.alive]
-
     def _rate(self, name: str, pages: int) -> float:
         now = time.monotonic()
         row = self._rates.setdefault(name, [])
@@ -229,29 +199,32 @@ class ClusterService:
         progress, now = summary.progress, time.time()
         pages = self._readings.rate("pages", now, progress.pages)
         visits = self._readings.rate("visits", now, progress.visits)
-        left, ending = time_left(self._overseer.settings().limits, progress, pages, visits)
-        free = [known.status.disk_free for known in self._living() if known.status]
+        left, ending = time_left(self._settings().limits, progress, pages, visits)
+        free = [known.status.disk_free for known in self._overseer.living() if known.status]
         return Status(
             time=round(now, 3),
             mode="cluster",
             crawl=summary.crawl,
             version=gossamer.__version__,
             activity=_activity(summary.state, progress),
-            wanted=self._wanted(),
+            wanted=self._wanted_now(),
             disk_free=min((room for room in free if room is not None), default=None),
             pages_per_second=round(pages, 2),
             bytes_per_second=round(self._readings.rate("bytes", now, progress.bytes), 1),
             eta_seconds=left,
             eta_from=ending,
-            nodes=len(self._living()),
+            nodes=len(self._overseer.living()),
             settings_version=self._changes.version,
             alerts=len(self._alerts.standing()),
             control=self._controls(),
             note=summary.error or progress.note,
-            **{name: getattr(progress, name) for name in _COUNTERS},
+            **{name: getattr(progress, name) for name in COUNTERS},
         )
 
-    def _wanted(self) -> Literal["run", "pause", "stop"]:
+    def _settings(self) -> CrawlSettings:
+        return self._overseer.settings()
+
+    def _wanted_now(self) -> Literal["run", "pause", "stop"]:
         wanted = self._overseer.wanted
         if isinstance(wanted, Shutdown):
             return "stop"
@@ -269,11 +242,6 @@ class ClusterService:
         )
         return [own, other]
 
-    async def status(self) -> Status:
-        if self._status is None:
-            raise UnreachableError("not_ready", "the control node has just begun; ask again")
-        return self._status
-
     async def ready(self) -> str | None:
         if self._status is None:
             return "the control node has just begun"
@@ -281,9 +249,6 @@ class ClusterService:
         if late > STALE:
             return f"the last reading is {late:.0f} s old"
         return self._overseer.summary().error or None
-
-    async def alerts(self) -> list[Alert]:
-        return self._alerts.standing()
 
     async def history(self, seconds: float) -> History:
         return self._readings.page(seconds, time.time())
@@ -353,7 +318,7 @@ class ClusterService:
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
         try:
             if command is NodeCommand.REMOVE:
-                await self._leading("remove", {"node": node})
+                await ask_control(self._overseer.engine, "remove", {"node": node})
             else:
                 hold = command is NodeCommand.PAUSE
                 await self._overseer.ask_node(node, "hold", {"hold": hold})
@@ -367,153 +332,56 @@ class ClusterService:
                 return view
         raise NotKnownError("no_such_node", f"{node} has left meanwhile")
 
-    async def _leading(self, name: str, body: object) -> Any:
-        """A command to whoever leads; that may be this process."""
-        return await ask_control(self._overseer.engine, name, body)
-
-    # --- hosts
+    # --- hosts and URLs
 
     async def hosts(self, query: HostQuery) -> HostPage:
-        question = native_question(query)
-        body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
-        answers = await self._overseer.ask_all("hosts", body)
-        quota = self._overseer.settings().limits.pages_per_host
-        pages, matched, total, more = [], 0, 0, False
-        for node, answer in answers.items():
-            if not isinstance(answer, dict) or "rows" not in answer:
-                raise UnreachableError("no_answer", f"{node} does not answer: {answer}")
-            rows = [host_row(row, node=node, quota=quota) for row in answer["rows"]]
-            places = [(place[0], place[1], place[2]) for place in answer["places"]]
-            pages.append(list(zip(places, rows, strict=True)))
-            matched += answer["matched"]
-            total += answer["total"]
-            more = more or answer["more"]
-        merged = list(heapq.merge(*pages, key=_place))
-        shown = merged[: query.limit]
-        more = more or len(merged) > len(shown)
-        return HostPage(
-            hosts=[row for _, row in shown],
-            next=make_cursor(shown[-1][0], query.sort) if more and shown else None,
-            matched=matched,
-            total=total,
-        )
-
-    def _owner(self, url: str) -> str:
-        """The node that has a URL's host."""
-        value = self._overseer.partitions()
-        if value is None:
-            raise UnreachableError("not_ready", "there is no map of partitions yet")
-        owner = value.rows[partition(self._host_key(url), len(value.rows))].owner
-        if not owner:
-            raise UnreachableError("no_owner", "nobody owns this host's partition at the moment")
-        return owner
-
-    def _host_key(self, url: str) -> int:
-        try:
-            return host_key(url, self._overseer.url_rules())
-        except ValueError as error:
-            raise NotKnownError("no_such_host", f"{url[:200]} is no address: {error}") from error
-
-    async def _ask_owner(self, url: str, name: str, body: object) -> tuple[str, Any]:
-        owner = self._owner(url)
-        try:
-            return owner, await self._overseer.ask_node(owner, name, body)
-        except UsageError as error:
-            raise RefusedError("not_done", str(error)) from error
-        except EngineError as error:
-            raise UnreachableError("no_answer", f"{owner} does not answer: {error}") from error
+        return await self._owners.page(query)
 
     async def host(self, name: str) -> HostRow:
-        node, state = await self._ask_owner(_address(name), "host", {"host": name})
-        if state is None:
-            raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
-        quota = self._overseer.settings().limits.pages_per_host
-        return host_row(state, node=node, quota=quota)
+        return await self._owners.row(name)
+
+    async def why(self, url: str) -> UrlAccount:
+        return await self._owners.why(url)
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action
-        timed = action in {HostAction.SLOW_DOWN, HostAction.SET_ASIDE}
-        if timed != (command.seconds is not None):
-            word = "needs" if timed else "takes no"
-            raise WrongValueError("seconds", f"{action.value} {word} `seconds`")
+        check_host_command(command)
         if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
             row = await self.host(name)
-            values = override(self._overseer.settings(), row.name, command.seconds)
+            values = override(self._settings(), row.name, command.seconds)
             await self.change_settings(ChangeSettings(values=values), who)
         else:
-            wait = round((command.seconds or 0.0) * 1e6)
-            body = {"host": name, "action": action.value, "wait_us": wait}
-            _node, known = await self._ask_owner(_address(name), "steer_host", body)
-            if not known:
-                raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
+            await self._owners.steer(name, action, command.seconds or 0.0)
         row = await self.host(name)
         words = f"{action.value} {row.name}"
         self._newsroom.tell(EventKind.HOST, words, node=row.node, host=row.name, who=who)
         return row
 
-    async def why(self, url: str) -> UrlAccount:
-        try:
-            canonical_url(url, None, self._overseer.url_rules())
-        except ValueError as error:
-            return UrlAccount(given=url, refused=str(error))
-        node, account = await self._ask_owner(url, "why", {"url": url})
-        return url_account(
-            account, node=node, quota=self._overseer.settings().limits.pages_per_host
-        )
-
     # --- seeds
 
     async def submit_seeds(self, urls: list[str], who: str) -> SeedSubmission:
-        if self._wanted() == "stop":
+        if self._wanted_now() == "stop":
             raise RefusedError("stopping", "the crawl is about to end")
         try:
-            refused = dict(await self._leading("seeds", {"urls": urls}))
+            refused = dict(await ask_control(self._overseer.engine, "seeds", {"urls": urls}))
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         reasons = [refused.get(url) for url in urls]
-        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
-        words = f"{submission.taken} seeds taken, {submission.refused} refused"
-        self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
-        return submission
-
-    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
-        return await asyncio.to_thread(self._seeds.page, before, limit)
+        return await self._keep_seeds(urls, reasons, who)
 
     async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
         submission = await asyncio.to_thread(self._seeds.get, number)
         seeds = submission.seeds[offset : offset + limit]
-        by_owner: dict[str, list[int]] = {}
-        for place, seed in enumerate(seeds):
-            # Whoever has no owner now is told as queued; the next look tells more.
-            with contextlib.suppress(UnreachableError):
-                if seed.taken:
-                    by_owner.setdefault(self._owner(seed.url), []).append(place)
-        visits: list[dict[str, Any] | None] = [None] * len(seeds)
-        for owner, places in by_owner.items():
-            body = {"urls": [seeds[place].url for place in places]}
-            with contextlib.suppress(EngineError, UsageError):
-                answer = await self._overseer.ask_node(owner, "last_visits", body)
-                if isinstance(answer, list):
-                    for place, visit in zip(places, answer, strict=True):
-                        visits[place] = visit
+        visits = await self._owners.last_visits(
+            [seed.url if seed.taken else None for seed in seeds]
+        )
         return fates(submission, offset, seeds, visits)
 
     # --- settings
 
-    async def settings(self) -> SettingsView:
-        return self._changes.view(self._overseer.settings())
-
-    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
-        async with self._changing:
-            return await self._change(change, who, undoes=None)
-
-    async def undo_settings(self, version: int, who: str) -> Change:
-        async with self._changing:
-            return await self._change(self._changes.undoing(version), who, undoes=version)
-
     async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
         await self._sync_changes()
-        after, change = self._changes.plan(self._overseer.settings(), asked, who, undoes=undoes)
+        after, change = self._changes.plan(self._settings(), asked, who, undoes=undoes)
         try:
             await asyncio.to_thread(self._overseer.check_settings, after)
         except (SettingsError, ValueError) as error:
@@ -529,130 +397,31 @@ class ClusterService:
         with contextlib.suppress(EngineError):
             # For other control nodes; the change itself is made.
             await self._overseer.crawls.create(key, data)
-        done = await self._confirmed(lambda known: known.settings >= change.version)
+        done = await self._orders.confirmed(lambda known: known.settings >= change.version)
         names = [row.node for row in done if row.confirmed]
         change = change.model_copy(update={"applied_by": names})
-        for value in change.values:
-            words = f"{value.name}: {_short(value.old)} became {_short(value.new)}"
-            row: dict[str, Any] = {"version": change.version, "name": value.name}
-            self._newsroom.tell(EventKind.SETTING, words, who=who, data=row)
+        self._tell_change(change, who)
         return change
 
-    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
-        return await asyncio.to_thread(self._changes.last, before, limit)
-
     # --- commands
-
-    async def commands(self) -> list[CommandInfo]:
-        reasons = {command: self._why_not(command) for command in Command}
-        return [
-            CommandInfo(command=command, available=reason is None, reason=reason)
-            for command, reason in reasons.items()
-        ]
-
-    def _why_not(self, command: Command) -> str | None:
-        if command is Command.RERANK:
-            return "the order is breadth-first: there is nothing to rank anew"
-        return "the crawl is about to end" if self._wanted() == "stop" else None
 
     async def command(self, command: Command, who: str) -> CommandResult:
         reason = self._why_not(command)
         if reason is not None:
             raise RefusedError("not_available", reason)
-        begun = time.monotonic()
         try:
-            nodes = await self._do(command, begun)
+            nodes = await self._orders.give(command)
         except UsageError as error:
             raise RefusedError("not_done", str(error)) from error
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
-        self._newsroom.tell(_TOLD[command], f"{command.value} by the operator", who=who)
+        self._newsroom.tell(TOLD[command], f"{command.value} by the operator", who=who)
         return CommandResult(
             command=command,
             time=round(time.time(), 3),
             confirmed=all(row.confirmed for row in nodes),
             nodes=nodes,
         )
-
-    async def _do(self, command: Command, begun: float) -> list[Confirmation]:
-        overseer = self._overseer
-        if command is Command.PAUSE:
-            await overseer.pause()
-            # Held back is enough: what is under way ends, and nothing begins.
-            return await self._confirmed(lambda status: status.state in {"pausing", "paused"})
-        if command is Command.RESUME:
-            await overseer.resume()
-            return await self._confirmed(lambda status: status.state == "running" or status.held)
-        if command is Command.STOP:
-            await overseer.stop()
-            return await self._confirmed(lambda status: status.state == "leaving")
-        if command is Command.ADD_NODE:
-            name = await self._launch()
-            return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
-        answers = await overseer.checkpoint()
-        seconds = round(time.monotonic() - begun, 3)
-        return [
-            Confirmation(
-                node=node,
-                confirmed=not isinstance(answer, dict),
-                seconds=seconds,
-                note=str(answer["error"]) if isinstance(answer, dict) else "",
-            )
-            for node, answer in answers.items()
-        ]
-
-    async def _launch(self) -> str:
-        engine = self._overseer.engine
-        try:
-            return (await engine.request(engine.names.launcher, b"", LAUNCH)).decode()
-        except EngineError as error:
-            raise UsageError(
-                "nobody here can start a process: run `gossamer node --engine …` on a machine, "
-                "and it joins by itself"
-            ) from error
-
-    async def _confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
-        """Waits until every living node's own status says so."""
-        begun = time.monotonic()
-        seconds: dict[str, float] = {}
-        while True:
-            living = {known.name: known for known in self._living()}
-            for name, known in living.items():
-                if name not in seconds and known.fresh is not None and holds(known.fresh):
-                    seconds[name] = round(time.monotonic() - begun, 3)
-            late = set(living) - set(seconds)
-            if not late or time.monotonic() - begun > CONFIRM:
-                break
-            await asyncio.sleep(0.05)
-        rows = [Confirmation(node=n, confirmed=True, seconds=s) for n, s in seconds.items()]
-        rows += [
-            Confirmation(node=name, confirmed=False, seconds=None, note="no word from it yet")
-            for name in late
-        ]
-        return sorted(rows, key=lambda row: row.node)
-
-    # --- events
-
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self._newsroom.page(after, limit)
-
-    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
-        return self._newsroom.watch(after)
-
-
-_COUNTERS = (
-    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
-    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
-    "outcomes", "rss", "disk", "seconds", "next_due",
-)  # fmt: skip
-
-_TOLD = {
-    Command.PAUSE: EventKind.PAUSED,
-    Command.RESUME: EventKind.RESUMED,
-    Command.STOP: EventKind.STOPPED,
-    Command.CHECKPOINT: EventKind.CHECKPOINT,
-    Command.ADD_NODE: EventKind.CONTROL,
-}
 
 
 def _activity(state: str, progress: Progress) -> Activity:
@@ -661,16 +430,3 @@ def _activity(state: str, progress: Progress) -> Activity:
     if state == "paused":
         return Activity.PAUSED
     return progress.activity if progress.activity is Activity.DISK_FULL else Activity.RUNNING
-
-
-def _address(host: str) -> str:
-    return f"http://{host}/"
-
-
-def _place(pair: tuple[tuple[int, str, int], HostRow]) -> tuple[int, str, int]:
-    return pair[0]
-
-
-def _short(value: object) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 80 else f"{text[:77]}…"

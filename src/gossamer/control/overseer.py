@@ -25,7 +25,7 @@ from gossamer.cluster.messages import (
     encode,
 )
 from gossamer.control.decisions import Decisions
-from gossamer.control.roster import Roster
+from gossamer.control.roster import Known, Roster
 from gossamer.control.summary import NodeLine, Summary
 from gossamer.engine import Bucket, Engine
 from gossamer.errors import ConflictError, EngineAwayError, EngineError, UsageError
@@ -117,6 +117,10 @@ class Overseer(Decisions):
 
     status = summary
 
+    def living(self) -> list[Known]:
+        """The nodes that answer."""
+        return [known for known in self._roster.nodes.values() if known.alive]
+
     def nodes(self) -> list[NodeLine]:
         counts: dict[str, int] = {}
         for row in self._view.map.rows if self._view.map else ():
@@ -207,7 +211,7 @@ class Overseer(Decisions):
         known = self._roster.nodes.get(node)
         if known is None or not known.alive:
             raise UsageError(f"there is no node {node} in this crawl")
-        others = {k.name for k in self._roster.nodes.values() if k.alive} - self._leaving - {node}
+        others = {known.name for known in self.living()} - self._leaving - {node}
         if not others:
             raise UsageError(f"{node} is the last node; stop the crawl instead")
         await self._set_leaving(self._leaving | {node})
@@ -258,7 +262,7 @@ class Overseer(Decisions):
             except (EngineError, UsageError) as error:
                 return {"error": str(error)}
 
-        names = sorted(known.name for known in self._roster.nodes.values() if known.alive)
+        names = sorted(known.name for known in self.living())
         return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
     def owner_of(self, partition: int) -> str:

@@ -1,6 +1,7 @@
 """A control node's seat: what it knows, what it holds, and the few things that all its parts need."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ class SeedCoder(Protocol):
     def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]: ...
 
 
-class Seat:
+class Seat(ABC):
     """State of one control node. Nothing is done here; see `sending`, `placing`, `decisions`."""
 
     def __init__(
@@ -92,11 +93,13 @@ class Seat:
     def leading(self) -> bool:
         return self._leader.leading
 
+    @abstractmethod
     def summary(self) -> Summary:
-        raise NotImplementedError
+        """The crawl as a whole."""
 
+    @abstractmethod
     async def ask_node(self, node: str, name: str, body: object = None) -> object:
-        raise NotImplementedError
+        """A question of the closed list in `cluster.questions` to one node."""
 
     async def _want(self, wanted: Wanted) -> None:
         for left in reversed(range(TRIES)):

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
@@ -12,13 +12,11 @@ import msgspec
 
 import gossamer
 from gossamer import _native
-from gossamer.control.alerts import Alerts
-from gossamer.control.changes import Changes, override
+from gossamer.control.changes import override
+from gossamer.control.desk import COUNTERS, TOLD, Desk, check_host_command
 from gossamer.control.eta import time_left
-from gossamer.control.history import Readings
 from gossamer.control.hosting import host_row, make_cursor, native_question, url_account
-from gossamer.control.newsroom import Newsroom
-from gossamer.control.seedbook import SeedBook, fates
+from gossamer.control.seedbook import fates
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -26,17 +24,13 @@ from gossamer.control.service import (
     WrongValueError,
 )
 from gossamer.control.shapes import (
-    Alert,
     Change,
     ChangeSettings,
     Command,
-    CommandInfo,
     CommandResult,
     Confirmation,
     ControlNodeView,
-    Event,
     EventKind,
-    EventPage,
     History,
     HostAction,
     HostCommand,
@@ -49,18 +43,18 @@ from gossamer.control.shapes import (
     PartitionMap,
     PartitionView,
     SeedSubmission,
-    SettingsView,
     Status,
     SubmissionFates,
-    SubmissionPage,
     UrlAccount,
     VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
+from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError, SettingsError
 from gossamer.model.progress import Activity, Progress
 from gossamer.node.recent import recent_visits
 from gossamer.node.standalone import Standalone
+from gossamer.settings import CrawlSettings
 
 NODE = "standalone"
 ANSWERS = 64
@@ -78,21 +72,15 @@ _STATES = {
 _ONE_NODE = "a standalone crawl is one node; use `gossamer cluster` for more"
 
 
-class StandaloneService:
+class StandaloneService(Desk):
     """Sees and steers a crawl in this process. `take` is called with every reading."""
 
     def __init__(self, crawl: Standalone, out: Path) -> None:
+        super().__init__(out / "control", "seeds.jsonl")
         self._crawl = crawl
         self._out = out
-        directory = out / "control"
-        self._newsroom = Newsroom(directory / "events.jsonl")
-        self._changes = Changes(directory / "settings.jsonl")
-        self._seeds = SeedBook(directory / "seeds.jsonl")
-        self._alerts = Alerts(self._newsroom)
-        self._readings = Readings()
         self._progress: Progress | None = None
         self._heard = time.time()
-        self._status: Status | None = None
         self._wanted: Literal["run", "pause", "stop"] = "run"
         self._begun = time.time()
         self._ticking: asyncio.Task[None] | None = None
@@ -101,12 +89,9 @@ class StandaloneService:
         # tick and every command.
         self._pages: dict[HostQuery, HostPage] = {}
         self._histories: dict[float, History] = {}
-        # One change of settings at a time: each is checked against the one before it.
-        self._changing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        for part in (self._newsroom, self._changes, self._seeds):
-            await asyncio.to_thread(part.open)
+        await self._open()
         self._list = self._crawl.node.host_list()
         self._newsroom.tell(EventKind.STARTED, "the crawl began to work", node=NODE)
         self._ticking = asyncio.create_task(self._tick())
@@ -148,18 +133,10 @@ class StandaloneService:
 
     async def _read(self, progress: Progress) -> Status:
         now = time.time()
-        free = await asyncio.to_thread(_free_bytes, self._out)
+        free = await asyncio.to_thread(free_bytes, self._out)
         pages = self._readings.rate("pages", now, progress.pages)
         visits = self._readings.rate("visits", now, progress.visits)
         left, ending = time_left(self._crawl.settings.limits, progress, pages, visits)
-        counters = {
-            name: getattr(progress, name)
-            for name in (
-                "activity", "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight",
-                "hosts_known", "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked",
-                "hosts_aliases", "outcomes", "rss", "disk", "seconds", "next_due", "note",
-            )
-        }  # fmt: skip
         return Status(
             time=round(now, 3),
             mode="standalone",
@@ -175,7 +152,9 @@ class StandaloneService:
             settings_version=self._changes.version,
             alerts=len(self._alerts.standing()),
             control=[ControlNodeView(id=NODE, leads=True, last_heartbeat=round(now, 3))],
-            **counters,
+            activity=progress.activity,
+            note=progress.note,
+            **{name: getattr(progress, name) for name in COUNTERS},
         )
 
     async def _ask(self, action: Callable[[_native.Node], T]) -> T:
@@ -186,21 +165,19 @@ class StandaloneService:
         except GossamerError as error:
             raise UnreachableError("no_answer", str(error)) from error
 
-    # --- looking
+    def _settings(self) -> CrawlSettings:
+        return self._crawl.settings
 
-    async def status(self) -> Status:
-        if self._status is None:
-            raise UnreachableError("not_ready", "the crawl has just begun; ask again")
-        return self._status
+    def _wanted_now(self) -> Literal["run", "pause", "stop"]:
+        return self._wanted
+
+    # --- looking
 
     async def ready(self) -> str | None:
         if self._status is None:
             return "the crawl has just begun"
         silent = time.time() - self._heard
         return f"the crawl has not answered for {silent:.0f} s" if silent > 10 else None
-
-    async def alerts(self) -> list[Alert]:
-        return self._alerts.standing()
 
     async def history(self, seconds: float) -> History:
         if seconds not in self._histories:
@@ -314,10 +291,7 @@ class StandaloneService:
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action
-        timed = action in {HostAction.SLOW_DOWN, HostAction.SET_ASIDE}
-        if timed != (command.seconds is not None):
-            word = "needs" if timed else "takes no"
-            raise WrongValueError("seconds", f"{action.value} {word} `seconds`")
+        check_host_command(command)
         if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
             row = await self.host(name)
             values = override(self._crawl.settings, row.name, command.seconds)
@@ -339,13 +313,7 @@ class StandaloneService:
         if self._wanted == "stop":
             raise RefusedError("stopping", "the crawl is about to end")
         reasons = await self._ask(lambda node: node.add_seeds(urls))
-        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
-        words = f"{submission.taken} seeds taken, {submission.refused} refused"
-        self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
-        return submission
-
-    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
-        return await asyncio.to_thread(self._seeds.page, before, limit)
+        return await self._keep_seeds(urls, reasons, who)
 
     async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
         submission = await asyncio.to_thread(self._seeds.get, number)
@@ -355,17 +323,6 @@ class StandaloneService:
         return fates(submission, offset, seeds, visits)
 
     # --- settings
-
-    async def settings(self) -> SettingsView:
-        return self._changes.view(self._crawl.settings)
-
-    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
-        async with self._changing:
-            return await self._change(change, who, undoes=None)
-
-    async def undo_settings(self, version: int, who: str) -> Change:
-        async with self._changing:
-            return await self._change(self._changes.undoing(version), who, undoes=version)
 
     async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
         after, change = self._changes.plan(self._crawl.settings, asked, who, undoes=undoes)
@@ -378,30 +335,15 @@ class StandaloneService:
             raise UnreachableError("not_kept", str(error)) from error
         change = change.model_copy(update={"applied_by": [NODE]})
         await asyncio.to_thread(self._changes.keep, change)
-        for value in change.values:
-            words = f"{value.name}: {_short(value.old)} became {_short(value.new)}"
-            data: dict[str, Any] = {"version": change.version, "name": value.name}
-            self._newsroom.tell(EventKind.SETTING, words, who=who, data=data)
+        self._tell_change(change, who)
         return change
 
-    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
-        return await asyncio.to_thread(self._changes.last, before, limit)
-
     # --- commands
-
-    async def commands(self) -> list[CommandInfo]:
-        reasons = {command: self._why_not(command) for command in Command}
-        return [
-            CommandInfo(command=command, available=reason is None, reason=reason)
-            for command, reason in reasons.items()
-        ]
 
     def _why_not(self, command: Command) -> str | None:
         if command is Command.ADD_NODE:
             return _ONE_NODE
-        if command is Command.RERANK:
-            return "the order is breadth-first: there is nothing to rank anew"
-        return "the crawl is about to end" if self._wanted == "stop" else None
+        return super()._why_not(command)
 
     async def command(self, command: Command, who: str) -> CommandResult:
         reason = self._why_not(command)
@@ -420,36 +362,9 @@ class StandaloneService:
         else:
             self._wanted = "stop"
             self._crawl.stop_wanted = True
-        kinds = {
-            Command.PAUSE: EventKind.PAUSED,
-            Command.RESUME: EventKind.RESUMED,
-            Command.STOP: EventKind.STOPPED,
-            Command.CHECKPOINT: EventKind.CHECKPOINT,
-        }
-        self._newsroom.tell(kinds[command], f"{command.value} by the operator", who=who)
+        self._newsroom.tell(TOLD[command], f"{command.value} by the operator", who=who)
         seconds = round(time.monotonic() - begun, 3)
         done = Confirmation(node=NODE, confirmed=True, seconds=seconds)
         return CommandResult(
             command=command, time=round(time.time(), 3), confirmed=True, nodes=[done]
         )
-
-    # --- events
-
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self._newsroom.page(after, limit)
-
-    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
-        return self._newsroom.watch(after)
-
-
-def _free_bytes(out: Path) -> int | None:
-    try:
-        room = os.statvfs(out)
-    except OSError:
-        return None
-    return room.f_bavail * room.f_frsize
-
-
-def _short(value: object) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 80 else f"{text[:77]}…"

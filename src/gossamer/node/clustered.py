@@ -11,14 +11,12 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
 from gossamer import _native
 from gossamer.cluster.home import Home
 from gossamer.cluster.member import Member, evicted
-from gossamer.cluster.native import NativeNode
 from gossamer.control.decisions import OWN
 from gossamer.engine import Access, connect
 from gossamer.engine.names import check_node_name
@@ -31,14 +29,14 @@ from gossamer.settings.load import check
 class NativeWiring:
     """What a member needs of the native part."""
 
-    def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> NativeNode:
+    def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> _native.Node:
         try:
             node = _native.Node(str(directory), self.native_text(settings, name))
         except _native.StateInUseError as error:
             raise StateInUseError(f"{directory}: {error}") from error
         except (_native.StateError, OSError, ValueError) as error:
             raise GossamerError(f"{directory}: {error}") from error
-        return cast("NativeNode", node)
+        return node
 
     def native_text(self, settings: CrawlSettings, name: str) -> str:
         return native_settings(settings, node_name=name, host_list=True)

@@ -14,6 +14,9 @@ mod fence;
 mod grants;
 mod message;
 mod outbox;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod outbox_tests;
 mod recent;
 
 pub use carrier::{Carrier, Incoming, Outgoing};

@@ -12,9 +12,12 @@
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
 mod alias;
+mod asked;
 mod batch;
 mod committer;
+mod error;
 mod exchange;
+mod files;
 mod gather;
 mod hosts;
 mod partitions;
@@ -27,27 +30,27 @@ mod trap;
 mod why;
 
 use std::collections::HashMap;
-use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::{Clock, thread_cpu};
-use crate::exchange::{Carrier, Grants};
-use crate::frontier::{Frontier, IpTable, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
+use crate::exchange::Grants;
+use crate::frontier::{Frontier, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
 use crate::links::scope::Scope;
 use crate::outcome::Outcome;
 use crate::robots::Robots;
 use crate::seen::{self, Seen};
 use crate::state::disk::DiskState;
 use crate::state::{Reads, Space, State, StateError, Writes};
-use crate::visit::{Engine, Gate, Known, Original, Parts, Policies, Purpose, Task};
-use crate::warc::{Digest, FsyncPolicy, LogWriter, Position, WarcError, Writer};
+use crate::visit::{Engine, Original, Parts, Policies, Purpose, Task};
+use crate::warc::Digest;
 
 use batch::Batch;
 use committer::Committer;
+pub use error::NodeError;
 pub use exchange::StreamPosition;
 pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
@@ -55,41 +58,6 @@ pub use seeds::pack_seeds;
 pub use settings::NodeSettings;
 pub use snapshot::Summary;
 pub use why::why;
-
-/// What we do wrong, or what our own machine does to us.
-#[derive(Debug)]
-pub enum NodeError {
-    /// A setting cannot be used; the text names it.
-    Settings(String),
-    /// The store failed.
-    State(StateError),
-    /// A WARC or log file failed.
-    Files(WarcError),
-}
-
-impl std::fmt::Display for NodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NodeError::Settings(text) => f.write_str(text),
-            NodeError::State(error) => error.fmt(f),
-            NodeError::Files(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NodeError {}
-
-impl From<StateError> for NodeError {
-    fn from(error: StateError) -> Self {
-        NodeError::State(error)
-    }
-}
-
-impl From<WarcError> for NodeError {
-    fn from(error: WarcError) -> Self {
-        NodeError::Files(error)
-    }
-}
 
 /// One crawl's share in this process.
 pub struct Node {
@@ -148,7 +116,7 @@ impl Node {
         let clock = Arc::new(Clock::with_offset(settings.clock_offset));
         let rules = settings.rules();
         let state = Arc::new(DiskState::open(&dir.join("state"), settings.disk())?);
-        let (warc, log) = open_files(dir, &settings, &*state)?;
+        let (warc, log) = files::open(dir, &settings, &*state)?;
         let (shares, halves) = match settings.cluster {
             Some(_) => partitions::Shares::stored(settings.partitions, &*state)?,
             None => (partitions::Shares::all(settings.partitions), Vec::new()),
@@ -159,7 +127,7 @@ impl Node {
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
         let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
-            Box::new(Compiled {
+            Box::new(asked::Compiled {
                 robots: Robots::parse(body, &agent),
             })
         };
@@ -186,14 +154,14 @@ impl Node {
         let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
-            gate: Arc::new(IpGate {
+            gate: Arc::new(asked::IpGate {
                 ips: frontier.ips(),
                 clock: Arc::clone(&clock),
                 cluster: exchange
                     .as_ref()
                     .map(|exchange| (Arc::clone(&exchange.carrier), Arc::clone(&exchange.grants))),
             }),
-            known: Arc::new(Stored {
+            known: Arc::new(asked::Stored {
                 state: Arc::clone(&state),
             }),
             clock: Arc::clone(&clock),
@@ -523,129 +491,5 @@ fn task(lease: u64, url: Url, turn: Turn) -> Task {
         keep_body: false,
         not_before: 0,
         last_try: false,
-    }
-}
-
-fn open_files(
-    dir: &Path,
-    settings: &NodeSettings,
-    reads: &dyn Reads,
-) -> Result<(Writer, LogWriter), NodeError> {
-    let position = |key: &[u8]| -> Result<Option<Position>, NodeError> {
-        let bytes = reads.get(Space::Meta, key)?;
-        Ok(bytes
-            .map(|bytes| Position::from_bytes(&bytes))
-            .transpose()?)
-    };
-    let policy = if settings.store.durable {
-        FsyncPolicy::Always
-    } else {
-        FsyncPolicy::Never
-    };
-    let warc_dir = made(dir, "warc")?;
-    let log_dir = made(dir, "log")?;
-    let warc_at = position(WARC_POSITION)?;
-    let log_at = position(LOG_POSITION)?;
-    // All files are judged before any is cut.
-    check_length(&warc_dir, warc_at.as_ref())?;
-    check_length(&log_dir, log_at.as_ref())?;
-    let warc = Writer::resume(&warc_dir, settings.warc(policy), warc_at.as_ref())?;
-    let size = settings.store.warc_size;
-    let log = LogWriter::resume(&log_dir, &settings.node_name, size, policy, log_at.as_ref())?;
-    Ok((warc, log))
-}
-
-/// Refuses files that have lost bytes which the state counts on.
-fn check_length(dir: &Path, position: Option<&Position>) -> Result<(), WarcError> {
-    let Some(position) = position else {
-        return Ok(());
-    };
-    let finished = dir.join(&position.name);
-    let open = dir.join(format!("{}.open", position.name));
-    let found = [finished.clone(), open]
-        .into_iter()
-        .find_map(|path| Some((std::fs::metadata(&path).ok()?.len(), path)));
-    match found {
-        None => Err(WarcError::Missing { path: finished }),
-        Some((length, path)) if length < position.offset => Err(WarcError::Short {
-            path,
-            length,
-            committed: position.offset,
-        }),
-        Some(_) => Ok(()),
-    }
-}
-
-/// Makes a directory in `parent` whose name survives a power cut.
-fn made(parent: &Path, name: &str) -> Result<PathBuf, NodeError> {
-    let dir = parent.join(name);
-    let made = std::fs::create_dir_all(&dir).and_then(|()| std::fs::File::open(parent)?.sync_all());
-    made.map_err(|error| {
-        NodeError::State(StateError::Store(format!(
-            "cannot make {}: {error}",
-            dir.display()
-        )))
-    })?;
-    Ok(dir)
-}
-
-/// The robots rules of one host.
-struct Compiled {
-    robots: Robots,
-}
-
-impl RobotsRules for Compiled {
-    fn allows(&self, path_and_query: &str) -> bool {
-        self.robots.allows(path_and_query)
-    }
-
-    fn crawl_delay_us(&self) -> Option<u64> {
-        let delay = self.robots.crawl_delay()?;
-        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX))
-    }
-}
-
-/// Turns at an address, asked by the fetcher at the moment it would connect.
-#[derive(Debug)]
-struct IpGate {
-    ips: Arc<IpTable>,
-    clock: Arc<Clock>,
-    cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
-}
-
-/// How long a visit waits that met the fence.
-const FENCED: u64 = 1_000_000;
-
-impl Gate for IpGate {
-    fn enter(&self, task: &Task, ip: IpAddr) -> Result<(), u64> {
-        let now = self.clock.now();
-        match &self.cluster {
-            Some((carrier, _)) if carrier.fence.passed() => Err(now + FENCED),
-            Some((_, grants)) => grants.enter(task.lease, ip),
-            None => self.ips.enter_ip(task.lease, ip, now),
-        }
-    }
-
-    fn still_open(&self, ip: IpAddr) -> bool {
-        self.cluster
-            .as_ref()
-            .is_none_or(|(carrier, grants)| !carrier.fence.passed() && grants.holds(ip))
-    }
-}
-
-/// Content stored in batches that are applied.
-#[derive(Debug)]
-struct Stored {
-    state: Arc<DiskState>,
-}
-
-impl Known for Stored {
-    fn original(&self, content: &Digest) -> Option<Original> {
-        // A store that fails here fails the next batch too, where it is reported.
-        let row = self
-            .state
-            .get(Space::Content, rows::content_key(content))
-            .ok()??;
-        rows::read_content(&row)
     }
 }

@@ -1,0 +1,162 @@
+"""The desk: what every service has, whichever crawl it is for.
+
+Events and who watches them, readings and alerts, the history of settings, the book of seeds, and which
+commands there are. A service adds where the numbers come from and how a change is made.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from gossamer.control.alerts import Alerts
+from gossamer.control.changes import Changes
+from gossamer.control.history import Readings
+from gossamer.control.newsroom import Newsroom
+from gossamer.control.seedbook import SeedBook
+from gossamer.control.service import UnreachableError, WrongValueError
+from gossamer.control.shapes import (
+    Alert,
+    Change,
+    ChangeSettings,
+    Command,
+    CommandInfo,
+    Event,
+    EventKind,
+    EventPage,
+    HostAction,
+    HostCommand,
+    SeedSubmission,
+    SettingsView,
+    Status,
+    SubmissionPage,
+)
+from gossamer.settings import CrawlSettings
+
+COUNTERS = (
+    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
+    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
+    "outcomes", "rss", "disk", "seconds", "next_due",
+)  # fmt: skip
+"""Fields of `Progress` that a status gives as they are."""
+
+TOLD = {
+    Command.PAUSE: EventKind.PAUSED,
+    Command.RESUME: EventKind.RESUMED,
+    Command.STOP: EventKind.STOPPED,
+    Command.CHECKPOINT: EventKind.CHECKPOINT,
+    Command.ADD_NODE: EventKind.CONTROL,
+}
+
+
+class Desk(ABC):
+    """One crawl's desk, in a directory of its own."""
+
+    def __init__(self, directory: Path, seeds: str) -> None:
+        self._newsroom = Newsroom(directory / "events.jsonl")
+        self._changes = Changes(directory / "settings.jsonl")
+        self._seeds = SeedBook(directory / seeds)
+        self._alerts = Alerts(self._newsroom)
+        self._readings = Readings()
+        self._status: Status | None = None
+        # One change of settings at a time: each is checked against the one before it.
+        self._changing = asyncio.Lock()
+
+    async def _open(self) -> None:
+        """Learns what earlier processes left."""
+        for part in (self._newsroom, self._changes, self._seeds):
+            await asyncio.to_thread(part.open)
+
+    # --- what a service adds
+
+    @abstractmethod
+    def _settings(self) -> CrawlSettings:
+        """The settings in force."""
+
+    @abstractmethod
+    def _wanted_now(self) -> Literal["run", "pause", "stop"]:
+        """What the operator asked for last."""
+
+    @abstractmethod
+    async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
+        """Checks a change, makes it and keeps an account of it."""
+
+    def _why_not(self, command: Command) -> str | None:
+        """Why a command is not to be had now."""
+        if command is Command.RERANK:
+            return "the order is breadth-first: there is nothing to rank anew"
+        return "the crawl is about to end" if self._wanted_now() == "stop" else None
+
+    # --- looking
+
+    async def status(self) -> Status:
+        if self._status is None:
+            raise UnreachableError("not_ready", "it has just begun; ask again")
+        return self._status
+
+    async def alerts(self) -> list[Alert]:
+        return self._alerts.standing()
+
+    async def commands(self) -> list[CommandInfo]:
+        reasons = {command: self._why_not(command) for command in Command}
+        return [
+            CommandInfo(command=command, available=reason is None, reason=reason)
+            for command, reason in reasons.items()
+        ]
+
+    async def events(self, after: int | None, limit: int) -> EventPage:
+        return self._newsroom.page(after, limit)
+
+    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
+        return self._newsroom.watch(after)
+
+    # --- seeds
+
+    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
+        return await asyncio.to_thread(self._seeds.page, before, limit)
+
+    async def _keep_seeds(
+        self, urls: list[str], reasons: list[str | None], who: str
+    ) -> SeedSubmission:
+        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        words = f"{submission.taken} seeds taken, {submission.refused} refused"
+        self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
+        return submission
+
+    # --- settings
+
+    async def settings(self) -> SettingsView:
+        return self._changes.view(self._settings())
+
+    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
+        async with self._changing:
+            return await self._change(change, who, undoes=None)
+
+    async def undo_settings(self, version: int, who: str) -> Change:
+        async with self._changing:
+            return await self._change(self._changes.undoing(version), who, undoes=version)
+
+    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
+        return await asyncio.to_thread(self._changes.last, before, limit)
+
+    def _tell_change(self, change: Change, who: str) -> None:
+        for value in change.values:
+            words = f"{value.name}: {_short(value.old)} became {_short(value.new)}"
+            data: dict[str, Any] = {"version": change.version, "name": value.name}
+            self._newsroom.tell(EventKind.SETTING, words, who=who, data=data)
+
+
+def check_host_command(command: HostCommand) -> None:
+    """Refuses a time where none is taken, and the lack of one where it is needed."""
+    timed = command.action in {HostAction.SLOW_DOWN, HostAction.SET_ASIDE}
+    if timed != (command.seconds is not None):
+        word = "needs" if timed else "takes no"
+        raise WrongValueError("seconds", f"{command.action.value} {word} `seconds`")
+
+
+def _short(value: object) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -32,6 +32,9 @@ const LOOK_EVERY: Micros = 5_000;
 
 /// Where the store keeps the line behind which all is acknowledged.
 const ACKED: &[u8] = b"outbox.acked";
+/// And the longest time between a row's mark and its acknowledgement: the engine dates a message by
+/// when it came, so whoever asks for what came since a time means rows that are older by this.
+const LATEST: &[u8] = b"outbox.latest";
 
 /// When links are sent and how long they are kept.
 #[derive(Clone, Debug)]
@@ -105,6 +108,9 @@ pub struct Outbox {
     loaded: u64,
     acked: u64,
     acked_stored: u64,
+    /// The first row that was done since the line went to the store.
+    done: Option<u64>,
+    latest: Micros,
     /// Rows loaded and not done: links without an acknowledgement.
     rows: BTreeMap<u64, u32>,
     /// All rows that are not behind `acked`.
@@ -122,10 +128,14 @@ pub struct Outbox {
 impl Outbox {
     /// Takes up what an earlier process left.
     pub fn open(settings: OutboxSettings, reads: &dyn Reads) -> Result<Outbox, StateError> {
-        let acked = match reads.get(Space::Meta, ACKED)? {
-            Some(bytes) => u64::from_be_bytes(bytes.try_into().map_err(|_| damaged())?),
-            None => 0,
+        let number = |key: &[u8]| match reads.get(Space::Meta, key)? {
+            Some(bytes) => bytes
+                .try_into()
+                .map(u64::from_be_bytes)
+                .map_err(|_| damaged()),
+            None => Ok(0),
         };
+        let (acked, latest) = (number(ACKED)?, number(LATEST)?);
         let mut outbox = Outbox {
             recent: Recent::new(settings.recent.max(1)),
             settings,
@@ -138,6 +148,8 @@ impl Outbox {
             loaded: acked,
             acked,
             acked_stored: acked,
+            done: None,
+            latest,
             rows: BTreeMap::new(),
             sizes: VecDeque::new(),
             buffers: HashMap::new(),
@@ -170,6 +182,11 @@ impl Outbox {
         if self.acked != self.acked_stored {
             self.acked_stored = self.acked;
             writes.put(Space::Meta, ACKED, self.acked.to_be_bytes());
+            let late = self.done.take().map_or(0, |row| now.saturating_sub(row));
+            if late > self.latest {
+                self.latest = late;
+                writes.put(Space::Meta, LATEST, late.to_be_bytes());
+            }
         }
         let links = std::mem::take(&mut self.open);
         if links.is_empty() {
@@ -278,7 +295,7 @@ impl Outbox {
         None
     }
 
-    /// Sends everything since `since` again. Gives the number of rows.
+    /// Sends everything again that may have been sent since `since`. Gives the number of rows.
     pub fn resend(
         &mut self,
         since: u64,
@@ -286,6 +303,7 @@ impl Outbox {
         writes: &mut Writes,
     ) -> Result<usize, StateError> {
         self.recent.clear();
+        let since = since.saturating_sub(self.latest);
         self.rewind(since.saturating_sub(1).min(self.acked), reads)?;
         // With the next batch, which the caller makes durable: a restart must not forget it.
         self.acked_stored = self.acked;
@@ -436,6 +454,7 @@ impl Outbox {
             && *row.get() == 0
         {
             self.acked = *row.key();
+            self.done.get_or_insert(self.acked);
             row.remove();
         }
         if self.rows.is_empty() {

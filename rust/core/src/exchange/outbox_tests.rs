@@ -120,6 +120,24 @@ fn a_restart_and_a_resend_send_again() {
 }
 
 #[test]
+fn a_row_that_waited_long_is_sent_again_by_the_time_it_left() {
+    let state = MemoryState::default();
+    let mut outbox = Outbox::open(settings(), &state).unwrap();
+    outbox.add(link(1, 1));
+    commit(&mut outbox, &state, 1_000);
+    outbox.pack(5_000, &state).unwrap();
+    // The line is cut for long: the engine has the message only now, and dates it so.
+    let got = outbox.pack(10_000, &state).unwrap();
+    let got = outbox.answered(got[0].token, false).unwrap();
+    outbox.answered(got.token, true);
+    commit(&mut outbox, &state, 900_000);
+    let mut outbox = Outbox::open(settings(), &state).unwrap();
+    assert_eq!(outbox.view().waiting, 0);
+    let mut writes = Writes::default();
+    assert_eq!(outbox.resend(890_000, &state, &mut writes).unwrap(), 1);
+}
+
+#[test]
 fn more_than_memory_holds_comes_back_from_the_store() {
     let state = MemoryState::default();
     let mut outbox = Outbox::open(settings(), &state).unwrap();

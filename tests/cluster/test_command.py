@@ -1,7 +1,9 @@
 """`gossamer cluster`: one command, until done; Ctrl-C and --resume; killed children."""
 
+import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +14,8 @@ import pytest
 from tests.cluster.clustering import GOSSAMER, USUAL, stored
 from tests.crawl.crawling import ended, expected, until
 
+from gossamer.engine import Access, connect
+from gossamer.errors import EngineRefusedError
 from gossamer.simweb import SimWeb
 
 
@@ -79,6 +83,10 @@ def test_interrupted_and_resumed(command: Command) -> None:
     with ended(process):
         until(lambda: command.web.requests() > 500, "requests", 60)
         children = [pid(file) for file in command.out.glob("*/*/pid")]
+        engine = re.search(r"127\.0\.0\.1:\d+", (command.out / "engine/nats.conf").read_text())
+        assert engine is not None
+        with pytest.raises(EngineRefusedError):
+            asyncio.run(connect(Access([f"nats://{engine[0]}"]), "crawl", "a stranger"))
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130, command.errors.read_text()
     assert "gossamer cluster --nodes 2 --resume" in command.errors.read_text()

@@ -185,6 +185,26 @@ async def test_wrong_address_is_named() -> None:
         Names("a.b")
 
 
+async def test_a_guarded_server_wants_its_token(tmp_path: Path) -> None:
+    one = Server(tmp_path / "engine", guarded=True)
+    one.start()
+    try:
+        assert one.token is not None
+        for file in (one.token, one.directory / "nats.conf"):
+            assert file.stat().st_mode & 0o077 == 0
+        with pytest.raises(EngineRefusedError, match=r"(?i)authorization"):
+            await connect(Access([one.url]), "web", "test")
+        with pytest.raises(SettingsError, match=r"cluster\.token"):
+            await connect(Access([one.url], token=tmp_path / "none"), "web", "test")
+        await (await connect(Access([one.url], token=one.token), "web", "test")).close()
+        before = one.token.read_text()
+        one.stop()
+        one.start()
+        assert one.token.read_text() == before
+    finally:
+        one.stop()
+
+
 @pytest.fixture
 def guarded(tmp_path: Path):
     """A server with two users: one may do everything, one may not use JetStream."""

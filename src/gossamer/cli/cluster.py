@@ -93,7 +93,7 @@ def cluster(
         out,
         nodes=nodes,
         urls=effective.cluster.engine,
-        access=lambda found: _access(effective, found),
+        access=lambda found, token: _access(effective, found, token),
         crawl=effective.cluster.name,
         lease=effective.cluster.lease,
         links_bytes=effective.cluster.links_bytes,
@@ -131,8 +131,9 @@ def _take_seeds(seeds: list[str], settings: CrawlSettings) -> list[str]:
     return [url for url, reason in zip(seeds, reasons, strict=True) if reason is None]
 
 
-def _access(settings: CrawlSettings, urls: list[str]) -> Access:
-    cluster = settings.cluster.model_copy(update={"engine": urls})
+def _access(settings: CrawlSettings, urls: list[str], token: Path | None) -> Access:
+    own = {"engine": urls} | ({"token": str(token)} if token else {})
+    cluster = settings.cluster.model_copy(update=own)
     return access(settings.model_copy(update={"cluster": cluster}))
 
 

@@ -103,7 +103,7 @@ class LocalCluster:
         *,
         nodes: int,
         urls: list[str],
-        access: Callable[[list[str]], Access],
+        access: Callable[[list[str], Path | None], Access],
         crawl: str,
         lease: float,
         links_bytes: int,
@@ -118,7 +118,9 @@ class LocalCluster:
         self._crawl = crawl
         self._lease = lease
         self._say = say
-        self._server = None if urls else Server(out / "engine", most_bytes=4 * links_bytes)
+        self._server = (
+            None if urls else Server(out / "engine", most_bytes=4 * links_bytes, guarded=True)
+        )
         self._children: list[Child] = []
         self._control: Child | None = None
         self._last_node = 0
@@ -139,7 +141,9 @@ class LocalCluster:
             self._server.start()
             self._urls = [self._server.url]
         try:
-            engine = await connect(self._access(self._urls), self._crawl, "gossamer cluster")
+            token = self._server.token if self._server else None
+            line = self._access(self._urls, token)
+            engine = await connect(line, self._crawl, "gossamer cluster")
             try:
                 await engine.listen(engine.names.summary, self._note)
                 await engine.serve(engine.names.launcher, self._launch)
@@ -165,12 +169,14 @@ class LocalCluster:
         return self.summary
 
     def _arguments(self, kind: str) -> list[str]:
+        token = ["--set", f"cluster.token={self._server.token}"] if self._server else []
         return [
             kind,
             "--engine",
             ",".join(self._urls),
             "--config",
             str(self.out / "crawl.toml"),
+            *token,
         ]
 
     async def _run(  # noqa: PLR0917

@@ -41,7 +41,7 @@ from gossamer.errors import (
     VersionError,
 )
 
-OWN = {"engine", "credentials", "tls_ca", "tls_cert", "tls_key"}
+OWN = {"engine", "credentials", "token", "tls_ca", "tls_cert", "tls_key"}
 """Settings of the cluster that belong to a machine, and may be secret: never in the engine."""
 
 ROUND = 0.25

@@ -52,6 +52,8 @@ class Access:
     tls_ca: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    token: Path | None = None
+    """A file, so that the token is in no list of processes."""
 
     def context(self) -> ssl.SSLContext | None:
         """The TLS context, if TLS is asked for by a file or a `tls://` address."""
@@ -185,6 +187,11 @@ def _options(access: Access, who: str) -> dict[str, object]:
         if not access.credentials.is_file():
             raise SettingsError(f"cluster.credentials: {access.credentials} is not a file")
         options["user_credentials"] = str(access.credentials)
+    if access.token is not None:
+        try:
+            options["token"] = access.token.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"cluster.token: cannot read {access.token}: {error}") from error
     return options
 
 

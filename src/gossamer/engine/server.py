@@ -1,12 +1,14 @@
 """An engine on this machine: one `nats-server` process with its own directory.
 
 Takes: a directory. Gives: the address. Guarantees: acknowledged means flushed to the device
-(`sync_interval: always`); the server ends with this process, however that ends.
+(`sync_interval: always`); a guarded server lets nobody in without the token, which only the owner of
+the directory can read; the server ends with this process, however that ends.
 """
 
 import contextlib
 import ctypes
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -28,7 +30,7 @@ pid_file: "{directory}/pid"
 log_file: "{directory}/log"
 logfile_size_limit: 64MB
 max_payload: 8MB
-jetstream {{
+{guard}jetstream {{
   store_dir: "{directory}/store"
   # Without this, what was acknowledged in the last two minutes is lost in a power cut.
   sync_interval: always
@@ -57,16 +59,27 @@ class Server:
     """A `nats-server` process. `start` and `stop` block for a moment."""
 
     def __init__(
-        self, directory: Path, *, port: int | None = None, most_bytes: int = 1 << 40
+        self,
+        directory: Path,
+        *,
+        port: int | None = None,
+        most_bytes: int = 1 << 40,
+        guarded: bool = False,
     ) -> None:
         self.directory = directory.absolute()
         self.port = port or free_port()
         self._most = most_bytes
+        self._guarded = guarded
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"nats://127.0.0.1:{self.port}"
+
+    @property
+    def token(self) -> Path | None:
+        """The file with the token that lets one in; none: everybody may come."""
+        return self.directory / "token" if self._guarded else None
 
     @property
     def pid(self) -> int | None:
@@ -80,14 +93,15 @@ class Server:
         try:
             (self.directory / "store").mkdir(parents=True, exist_ok=True)
             file = self.directory / "nats.conf"
-            file.write_text(
+            _write_secret(
+                file,
                 CONFIGURATION.format(
                     name=f"gossamer-{self.port}",
                     port=self.port,
                     directory=self.directory,
                     most=self._most,
+                    guard=self._guard(),
                 ),
-                encoding="utf-8",
             )
         except OSError as error:
             raise EngineError(f"cannot write {self.directory}: {error.strerror}") from error
@@ -102,6 +116,16 @@ class Server:
                 preexec_fn=_end_with_parent,  # noqa: PLW1509
             )
         self._wait()
+
+    def _guard(self) -> str:
+        """The token stays the same over restarts: nodes that run have it."""
+        file = self.token
+        if file is None:
+            return ""
+        if not file.exists():
+            _write_secret(file, secrets.token_hex(24) + "\n")
+        token = file.read_text(encoding="utf-8").strip()
+        return f'authorization {{ token: "{token}" }}\n'
 
     def _wait(self) -> None:
         end = time.monotonic() + START_SECONDS
@@ -138,6 +162,12 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _write_secret(file: Path, text: str) -> None:
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+        new.write(text)
 
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None

@@ -83,6 +83,7 @@ def access(settings: CrawlSettings) -> Access:
         path(cluster.tls_ca),
         path(cluster.tls_cert),
         path(cluster.tls_key),
+        path(cluster.token),
     )
 
 

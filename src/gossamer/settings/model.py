@@ -212,6 +212,7 @@ class ClusterSettings(Stage):
                       pattern=r"^[A-Za-z0-9_-]{1,64}$")  # fmt: skip
     engine: list[str] = fixed([], "addresses of the NATS servers, such as nats://10.0.0.1:4222")
     credentials: str | None = fixed(None, "file with the credentials (JWT and key) for the engine")
+    token: str | None = fixed(None, "file with the token (a shared password) for the engine")
     tls_ca: str | None = fixed(None, "file with the authorities that the engine's TLS must be of")
     tls_cert: str | None = fixed(None, "file with our own certificate for the engine")
     tls_key: str | None = fixed(None, "file with the key of our certificate")

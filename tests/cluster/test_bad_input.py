@@ -110,7 +110,9 @@ def test_a_broken_snapshot_waits_for_its_repair(cluster: Maker, web: SimWeb) -> 
     one.check_union()
 
 
-def test_a_full_stream_holds_visits_back_and_loses_nothing(cluster: Maker, web: SimWeb) -> None:
+def test_a_full_stream_holds_visits_back_frees_itself_and_loses_nothing(
+    cluster: Maker, web: SimWeb
+) -> None:
     small = ["--set", "cluster.links_bytes=20KiB", "--set", "cluster.backlog=2KiB"]
     one = cluster(*small, delay="100ms")
     one.start()
@@ -118,9 +120,6 @@ def test_a_full_stream_holds_visits_back_and_loses_nothing(cluster: Maker, web: 
     notes = " ".join(text for n in status.nodes for text in n.notes)
     assert "links wait" in notes
     assert "maximum bytes" in notes
-    assert one.control is not None
-    one.control.kill()
-    one.options += ["--set", "cluster.links_bytes=64MiB"]
-    one.start_control()
+    # Nobody does anything: it frees itself.
     one.until_done()
     one.check_union()

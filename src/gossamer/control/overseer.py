@@ -33,8 +33,8 @@ from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
 
 STREAM_FULL = (
-    "the stream of links is nearly full: nodes that find it full begin no new visits; raise "
-    "cluster.links_bytes, or take snapshots more often"
+    "the stream of links is nearly full: nodes take snapshots so that it can forget, and begin no new "
+    "visits while it is full; raise cluster.links_bytes if this comes again"
 )
 ANSWER = 10.0
 SNAPSHOT_ANSWER = 300.0

@@ -81,6 +81,8 @@ class Seat(ABC):
         self._duty_read = False
         self._sent_again: set[str] = set()
         self._sized = self._stream_full = False
+        self._relief: asyncio.Task[dict[str, object]] | None = None
+        self._relieved = 0.0
         self._watched = 0.0
         self._events: deque[str] = deque(maxlen=200)
         self._ended = asyncio.Event()
@@ -100,6 +102,10 @@ class Seat(ABC):
     @abstractmethod
     async def ask_node(self, node: str, name: str, body: object = None) -> object:
         """A question of the closed list in `cluster.questions` to one node."""
+
+    @abstractmethod
+    async def checkpoint(self) -> dict[str, object]:
+        """Snapshots of everything, now; gives for each node how many, or its error."""
 
     async def _want(self, wanted: Wanted) -> None:
         for left in reversed(range(TRIES)):

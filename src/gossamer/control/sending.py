@@ -1,5 +1,6 @@
 """Seeds, and links that the engine lost: what the control node puts into the stream.
 
+A stream that is nearly full frees itself: see `_relieve`.
 Guarantees: a seed that was taken is on disk before it is sent, and is sent when every node knows the
 roots that come with it; after the engine was wiped every node sends again what it may have held.
 """
@@ -15,6 +16,7 @@ from gossamer.cluster.messages import (
     encode,
 )
 from gossamer.control.seat import Seat
+from gossamer.engine import StreamState
 from gossamer.errors import (
     EngineError,
     UsageError,
@@ -25,6 +27,14 @@ SEEDS_TOGETHER = 1000
 WATCH_EVERY = 2.0
 MARGIN = 60.0
 """Seconds that links are sent again before the oldest that the engine may have lost."""
+
+
+NEARLY = 0.8
+"""Of the stream, when nodes are asked for snapshots, which let it forget."""
+FULL = 0.9
+RELIEF_EVERY = 10.0
+LINK_BYTES = 256
+"""Of a link in a message of its own: where links wait for room, messages are small at worst."""
 
 
 class Sending(Seat):
@@ -93,10 +103,38 @@ class Sending(Seat):
             return
         self._watched = now
         state = await self._stream.state()
-        self._stream_full = state.size > 0.9 * state.most > 0
+        await self._relieve(state)
         if self._send_since is None:
             oldest = time.time() if state.oldest is None else state.oldest
             await asyncio.to_thread(self._copy.set_oldest, oldest)
+
+    async def _relieve(self, state: StreamState) -> None:
+        """Asks for snapshots before the stream is full, and lends it room for them when it is.
+
+        A snapshot counts only when the links of its pages are in the stream, and the stream forgets
+        only what a snapshot covers: full, each would wait for the other. The loan is for the links
+        that wait at the nodes, whose number `cluster.backlog` bounds, and there is none when
+        snapshots fail: then the stream stays full, which is told, and the nodes wait.
+        """
+        size = self._settings.cluster.links_bytes
+        self._stream_full = state.size > FULL * size
+        if state.size > NEARLY * size and time.monotonic() - self._relieved > RELIEF_EVERY:
+            self._relieved = time.monotonic()
+            if self._relief is None or self._relief.done():
+                self._relief = asyncio.create_task(self.checkpoint())
+        if state.size > FULL * state.most and not _failed(self._relief):
+            waiting = sum(one.fresh.outbox for one in self._roster.nodes.values() if one.fresh)
+            lent = state.size + size // 4 + waiting * LINK_BYTES
+            await self._lend(lent, f"the stream of links is full: it may hold {lent} B for a while")
+        elif state.most > size and state.size < size // 2:
+            await self._lend(size, f"the stream of links holds {size} B at most again")
+
+    async def _lend(self, size: int, told: str) -> None:
+        try:
+            await self._stream.resize(size)
+            self._say(told)
+        except EngineError as error:
+            self._say(f"the stream of links cannot be made {size} B large: {error}")
 
     async def _must_send_again(self) -> None:
         """The engine was wiped: all that it may have held. Whoever leads next must know it too."""
@@ -139,3 +177,10 @@ class Sending(Seat):
             self._send_since = None
             await self._note_duty()
             self._finish.again()
+
+
+def _failed(relief: "asyncio.Task[dict[str, object]] | None") -> bool:
+    """Some node could not take its snapshots."""
+    if relief is None or not relief.done():
+        return False
+    return any(isinstance(answer, dict) for answer in relief.result().values())

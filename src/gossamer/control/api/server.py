@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
+from gossamer.control.api.connections import Connection
 from gossamer.control.service import Service
 from gossamer.control.tokens import ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
@@ -123,13 +124,13 @@ async def serve(
 def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=Connection,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         lifespan="off",
         ws="none",
-        limit_concurrency=500,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
         ssl_certfile=settings.certificate,

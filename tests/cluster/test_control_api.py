@@ -133,6 +133,7 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
     account = api.get("/urls", url=web.url)
     assert account["node"] in {"n1", "n2", "n3"}
     assert account["last_visit"]["outcome"] == "fetched"
+    assert [visit["outcome"] for visit in account["visits"]] == ["fetched"]
     host = path_of("hosts", names[3])
     assert api.post(host, {"action": "block"})["blocked"] is True
     assert api.post(host, {"action": "unblock"})["blocked"] is False

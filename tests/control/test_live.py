@@ -4,6 +4,7 @@ import itertools
 import time
 import tomllib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.control.serving import Served, requests, until
@@ -89,6 +90,31 @@ def test_an_override_slows_one_host_down(crawl: Served, web_log: Path):
     assert len([row for row in pages(web_log, begun) if row[1] == host]) <= 1
     row = crawl.post(f"/hosts/{host}", {"action": "speed_up"})
     assert (row["override"], row["gap_source"]) == (None, "setting")
+
+
+def test_many_hosts_slowed_down_at_once_are_all_slow(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 300, "the crawl is under way")
+    hosts = sorted({host for _, host, _ in requests(web_log)})[:8]
+    with ThreadPoolExecutor(len(hosts)) as threads:
+        act = {"action": "slow_down", "seconds": 30}
+        list(threads.map(lambda host: crawl.post(f"/hosts/{host}", act), hosts))
+    assert [crawl.get(f"/hosts/{host}")["override"] for host in hosts] == [30.0] * 8
+    faster = {"action": "slow_down", "seconds": 0}
+    answer = crawl.ask("POST", f"/api/v1/hosts/{hosts[0]}", faster)
+    assert answer.status == 422
+    assert "usual gap" in answer.json["detail"]
+
+
+def test_what_was_changed_again_is_not_undone_by_the_way(crawl: Served):
+    crawl.set(politeness__overrides={"a.test": "5s"})
+    crawl.set(politeness__overrides={"a.test": "5s", "b.test": "9s"})
+    answer = crawl.ask("POST", "/api/v1/settings/changes/1/undo")
+    assert answer.status == 409
+    assert "version 2" in answer.json["detail"]
+    crawl.post("/settings/changes/2/undo")
+    values = {row["name"]: row["value"] for row in crawl.get("/settings")["settings"]}
+    assert values["politeness.overrides"] == {"a.test": "5s"}
+    assert crawl.ask("POST", "/api/v1/settings/changes/2/undo").status == 409
 
 
 def test_wrong_values_change_nothing(crawl: Served):

@@ -62,6 +62,8 @@ def _command(name: str, meaning: str) -> Callable[..., None]:
                 word = "confirmed" if node["confirmed"] else "NOT confirmed"
                 note = f": {plain(node['note'])}" if node["note"] else ""
                 print(f"{name}: {word} by {plain(node['node'])}{note}")
+        if not result["nodes"]:
+            raise GossamerError(f"no node is alive to confirm it: {name}")
         if not result["confirmed"]:
             raise GossamerError(f"not every node has confirmed: {name}")
 

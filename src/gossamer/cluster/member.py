@@ -68,6 +68,7 @@ class Wiring(Protocol):
     def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> Node: ...
     def native_text(self, settings: CrawlSettings, name: str) -> str: ...
     def read_settings(self, text: str) -> CrawlSettings: ...
+    def last_visits(self, directory: Path, url: str) -> list[dict[str, object]]: ...
 
 
 class Member:
@@ -204,7 +205,14 @@ class Member:
             tell=self._tell,
         )
         self._addresses = Addresses(self._node, name=name, engine=self._engine, view=self._view)
-        questions = Questions(self._node, self._keeper, self.stop, self._status, self.hold)
+        questions = Questions(
+            self._node,
+            self._keeper,
+            stop=self.stop,
+            status=self._status,
+            hold=self.hold,
+            visits=lambda url: self._wiring.last_visits(self._home.directory, url),
+        )
         await self._take_lease()
         names = self._engine.names
         listening = [

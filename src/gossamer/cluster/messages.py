@@ -74,6 +74,9 @@ class Crawl(Message, frozen=True, kw_only=True):
     settings: str
     change: int = 0
     """Grows with each change of the settings."""
+    account: str = ""
+    """JSON of the last change: who, when, which values. In one record with it, so that none is lost;
+    earlier ones are under the keys `change.N`."""
 
 
 class Resume(Message, frozen=True, kw_only=True):

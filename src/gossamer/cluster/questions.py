@@ -38,17 +38,21 @@ class Questions:
         self,
         node: Node,
         keeper: Keeper,
+        *,
         stop: Callable[..., None],
         status: Callable[[], Status],
         hold: Callable[[bool], None],
+        visits: Callable[[str], list[dict[str, object]]],
     ) -> None:
         self._node = node
         self._keeper = keeper
         self._stop = stop
         self._status = status
         self._hold = hold
+        self._visits = visits
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "why": (WhyBody, self._why),
+            "visits": (WhyBody, self._last_visits),
             "aliases": (Nothing, self._aliases),
             "undo_alias": (HostBody, self._undo_alias),
             "resend": (SinceBody, self._resend),
@@ -76,6 +80,9 @@ class Questions:
 
     async def _why(self, body: WhyBody) -> Any:
         return msgspec.json.decode(await asyncio.to_thread(self._node.why, body.url))
+
+    async def _last_visits(self, body: WhyBody) -> list[dict[str, object]]:
+        return await asyncio.to_thread(self._visits, body.url)
 
     async def _aliases(self, _body: Nothing) -> Any:
         return msgspec.json.decode(await asyncio.to_thread(self._node.aliases))

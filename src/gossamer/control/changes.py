@@ -92,6 +92,15 @@ class Changes:
         change = self._journal.get(version)
         if change is None:
             raise NotKnownError("no_such_version", f"there is no version {version} of the settings")
+        for value in change.values:
+            later = self._changed_in.get(value.name, version)
+            if later > version:
+                raise RefusedError(
+                    "changed_since",
+                    f"{value.name} was changed again in version {later}; undo that first",
+                )
+        if not change.values:
+            raise RefusedError("nothing_known", f"nobody knows what version {version} changed")
         return ChangeSettings(values={value.name: value.old for value in change.values})
 
     def keep(self, change: Change) -> None:

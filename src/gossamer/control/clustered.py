@@ -15,7 +15,6 @@ from typing import Literal, Self
 import gossamer
 from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
 from gossamer.control.answers import ask_control
-from gossamer.control.changes import override
 from gossamer.control.desk import COUNTERS, TOLD, Desk, check_host_command
 from gossamer.control.eta import time_left
 from gossamer.control.orders import Orders
@@ -121,7 +120,8 @@ class ClusterService(Desk):
         while True:
             # Whatever goes wrong with one reading, the next one is taken; `ready` tells if none is.
             with contextlib.suppress(GossamerError, OSError, ValueError):
-                await self._sync_changes()
+                if not self._changing.locked():
+                    await self._sync_changes()
                 status = self._read()
                 nodes = self._node_views()
                 self._tell_states(nodes)
@@ -173,14 +173,17 @@ class ClusterService(Desk):
         with contextlib.suppress(EngineError, ValueError):
             for version in range(self._changes.version + 1, crawl.change + 1):
                 entry = await bucket.get(f"change.{version}")
-                if entry is None:
-                    # Made by a command that keeps no account of it, or by one that died.
+                known = entry.value if entry else b""
+                if version == crawl.change:
+                    known = crawl.account.encode()
+                if known:
+                    change = Change.model_validate_json(known)
+                else:
+                    # Made by a command that keeps no account of it.
                     change = Change(
                         version=version, time=round(time.time(), 3), who="unknown",
                         undoes=None, values=[],
                     )  # fmt: skip
-                else:
-                    change = Change.model_validate_json(entry.value)
                 await asyncio.to_thread(self._changes.keep, change)
 
     # --- looking
@@ -347,9 +350,7 @@ class ClusterService(Desk):
         action = command.action
         check_host_command(command)
         if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
-            row = await self.host(name)
-            values = override(self._settings(), row.name, command.seconds)
-            await self.change_settings(ChangeSettings(values=values), who)
+            await self._set_gap(await self.host(name), command.seconds, who)
         else:
             await self._owners.steer(name, action, command.seconds or 0.0)
         row = await self.host(name)
@@ -364,6 +365,8 @@ class ClusterService(Desk):
             raise RefusedError("stopping", "the crawl is about to end")
         try:
             refused = dict(await ask_control(self._overseer.engine, "seeds", {"urls": urls}))
+        except UsageError as error:
+            raise RefusedError("not_done", str(error)) from error
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         reasons = [refused.get(url) for url in urls]
@@ -379,24 +382,27 @@ class ClusterService(Desk):
 
     # --- settings
 
-    async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
+    async def _catch_up(self) -> None:
+        try:
+            await self._overseer.follow_settings()
+        except EngineError as error:
+            raise UnreachableError("no_answer", str(error)) from error
         await self._sync_changes()
+
+    async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
         after, change = self._changes.plan(self._settings(), asked, who, undoes=undoes)
         try:
             await asyncio.to_thread(self._overseer.check_settings, after)
         except (SettingsError, ValueError) as error:
             raise WrongValueError("wrong_setting", str(error)) from error
-        key, data = f"change.{change.version}", change.model_dump_json().encode()
+        account = change.model_dump_json()
         try:
-            await self._overseer.set_settings(after, expected=change.version - 1)
+            await self._overseer.set_settings(after, change.version - 1, account)
         except ConflictError as error:
             raise RefusedError("other_version", "somebody else changed them; look again") from error
         except EngineError as error:
             raise UnreachableError("not_kept", str(error)) from error
         await asyncio.to_thread(self._changes.keep, change)
-        with contextlib.suppress(EngineError):
-            # For other control nodes; the change itself is made.
-            await self._overseer.crawls.create(key, data)
         done = await self._orders.confirmed(lambda known: known.settings >= change.version)
         names = [row.node for row in done if row.confirmed]
         change = change.model_copy(update={"applied_by": names})
@@ -419,7 +425,7 @@ class ClusterService(Desk):
         return CommandResult(
             command=command,
             time=round(time.time(), 3),
-            confirmed=all(row.confirmed for row in nodes),
+            confirmed=bool(nodes) and all(row.confirmed for row in nodes),
             nodes=nodes,
         )
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from gossamer.control.alerts import Alerts
-from gossamer.control.changes import Changes
+from gossamer.control.changes import Changes, override
 from gossamer.control.history import Readings
 from gossamer.control.newsroom import Newsroom
 from gossamer.control.seedbook import SeedBook
@@ -29,6 +29,7 @@ from gossamer.control.shapes import (
     EventPage,
     HostAction,
     HostCommand,
+    HostRow,
     SeedSubmission,
     SettingsView,
     Status,
@@ -79,6 +80,10 @@ class Desk(ABC):
     @abstractmethod
     def _wanted_now(self) -> Literal["run", "pause", "stop"]:
         """What the operator asked for last."""
+
+    @abstractmethod
+    async def _catch_up(self) -> None:
+        """Learns of changes that were made elsewhere."""
 
     @abstractmethod
     async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
@@ -133,11 +138,27 @@ class Desk(ABC):
 
     async def change_settings(self, change: ChangeSettings, who: str) -> Change:
         async with self._changing:
+            await self._catch_up()
             return await self._change(change, who, undoes=None)
 
     async def undo_settings(self, version: int, who: str) -> Change:
         async with self._changing:
+            await self._catch_up()
             return await self._change(self._changes.undoing(version), who, undoes=version)
+
+    async def _set_gap(self, host: HostRow, seconds: float | None, who: str) -> None:
+        """Another gap for one host, or the usual one; made of the settings as they are by then."""
+        async with self._changing:
+            await self._catch_up()
+            settings = self._settings()
+            if seconds is not None and seconds < settings.politeness.delay:
+                raise WrongValueError(
+                    "seconds",
+                    f"slow_down takes no less than the usual gap, {settings.politeness.delay:g} s; "
+                    "see politeness.overrides in the settings",
+                )
+            asked = ChangeSettings(values=override(settings, host.name, seconds))
+            await self._change(asked, who, undoes=None)
 
     async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
         return await asyncio.to_thread(self._changes.last, before, limit)

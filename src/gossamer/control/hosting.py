@@ -107,7 +107,7 @@ def url_account(
     *,
     node: str | None,
     quota: int | None,
-    visits: Sequence[VisitLine] = (),
+    visits: Sequence[dict[str, object]] = (),
 ) -> UrlAccount:
     """`why` as the native node tells it, and the last lines of the log about the URL."""
     account = dict(account)
@@ -121,5 +121,5 @@ def url_account(
         alias=None if alias is None else AliasView(of=alias["of"]),
         node=node if "url" in account else None,
         host_state=row,
-        visits=list(visits),
+        visits=[VisitLine.model_validate(row) for row in visits],
     )

@@ -5,6 +5,7 @@ also by those that join later; so a command survives the death of whoever gave i
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -184,7 +185,14 @@ class Overseer(Decisions):
         self._view.hint.set()
         return await self.ask_all("resend", {"since_us": round(since * 1e6)})
 
-    async def set_settings(self, settings: CrawlSettings, expected: int | None = None) -> int:
+    async def follow_settings(self) -> None:
+        """Learns now what another control node may have changed."""
+        await self._view.refresh()
+        self._follow_settings()
+
+    async def set_settings(
+        self, settings: CrawlSettings, expected: int | None = None, account: str = ""
+    ) -> int:
         """Live settings for every node; gives the number of the change.
 
         `expected`: the change before it; another one is a `ConflictError`.
@@ -196,8 +204,14 @@ class Overseer(Decisions):
                 raise EngineAwayError("the crawl is not known yet")
             if expected is not None and crawl.change != expected:
                 raise ConflictError(f"the settings are at change {crawl.change} by now")
+            if crawl.account:
+                with contextlib.suppress(ConflictError):
+                    await self._view.crawls.create(f"change.{crawl.change}", crawl.account.encode())
             changed = msgspec.structs.replace(
-                crawl, settings=self._write_settings(settings), change=crawl.change + 1
+                crawl,
+                settings=self._write_settings(settings),
+                change=crawl.change + 1,
+                account=account,
             )
             try:
                 await self._view.crawls.update("crawl", encode(changed), self._view.crawl_revision)

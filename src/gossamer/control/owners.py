@@ -95,7 +95,10 @@ class Owners:
         except ValueError as error:
             return UrlAccount(given=url, refused=str(error))
         node, account = await self._ask_owner(url, "why", {"url": url})
-        return url_account(account, node=node, quota=self._quota())
+        visits: list[dict[str, object]] = []
+        if "url" in account:
+            _node, visits = await self._ask_owner(url, "visits", {"url": account["url"]})
+        return url_account(account, node=node, quota=self._quota(), visits=visits)
 
     async def last_visits(self, urls: list[str | None]) -> list[dict[str, Any] | None]:
         """What became of each URL; None where nothing is known, or nobody can be asked now."""

@@ -12,7 +12,6 @@ import msgspec
 
 import gossamer
 from gossamer import _native
-from gossamer.control.changes import override
 from gossamer.control.desk import COUNTERS, TOLD, Desk, check_host_command
 from gossamer.control.eta import time_left
 from gossamer.control.hosting import host_row, make_cursor, native_question, url_account
@@ -46,20 +45,18 @@ from gossamer.control.shapes import (
     Status,
     SubmissionFates,
     UrlAccount,
-    VisitLine,
 )
 from gossamer.control.shapes.hosts import HostStanding
 from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError, SettingsError
 from gossamer.model.progress import Activity, Progress
-from gossamer.node.recent import recent_visits
+from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Standalone
 from gossamer.settings import CrawlSettings
 
 NODE = "standalone"
 ANSWERS = 64
 """Answers that are kept for a second."""
-VISITS = 10
 """Last visits that `why` tells."""
 T = TypeVar("T")
 _STATES = {
@@ -275,17 +272,10 @@ class StandaloneService(Desk):
     async def why(self, url: str) -> UrlAccount:
         account = msgspec.json.decode(await self._ask(lambda node: node.why(url)))
         quota = self._crawl.settings.limits.pages_per_host
-        lines = []
+        rows: list[dict[str, object]] = []
         if "url" in account:
-            lines = await asyncio.to_thread(recent_visits, self._out, account["url"], VISITS)
-        visits = [
-            VisitLine(
-                time=line.time, outcome=line.outcome, status=line.status, bytes=line.bytes,
-                ms=line.ms or 0.0, ip=line.ip, found_on=line.from_url,
-            )
-            for line in lines
-        ]  # fmt: skip
-        return url_account(account, node=NODE, quota=quota, visits=visits)
+            rows = await asyncio.to_thread(visit_rows, self._out, account["url"])
+        return url_account(account, node=NODE, quota=quota, visits=rows)
 
     # --- hosts
 
@@ -293,9 +283,7 @@ class StandaloneService(Desk):
         action = command.action
         check_host_command(command)
         if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
-            row = await self.host(name)
-            values = override(self._crawl.settings, row.name, command.seconds)
-            await self.change_settings(ChangeSettings(values=values), who)
+            await self._set_gap(await self.host(name), command.seconds, who)
         else:
             wait = round((command.seconds or 0.0) * 1e6)
             known = await self._ask(lambda node: node.steer_host(name, action.value, wait))
@@ -323,6 +311,9 @@ class StandaloneService(Desk):
         return fates(submission, offset, seeds, visits)
 
     # --- settings
+
+    async def _catch_up(self) -> None:
+        """Nobody else changes the settings of this crawl."""
 
     async def _change(self, asked: ChangeSettings, who: str, *, undoes: int | None) -> Change:
         after, change = self._changes.plan(self._crawl.settings, asked, who, undoes=undoes)

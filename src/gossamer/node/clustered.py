@@ -22,6 +22,7 @@ from gossamer.engine import Access, connect
 from gossamer.engine.names import check_node_name
 from gossamer.errors import DiskFullError, EvictedError, GossamerError, StateInUseError
 from gossamer.node.handover import native_settings
+from gossamer.node.recent import visit_rows
 from gossamer.settings import CrawlSettings
 from gossamer.settings.load import check
 
@@ -43,6 +44,9 @@ class NativeWiring:
 
     def read_settings(self, text: str) -> CrawlSettings:
         return read_settings(text)
+
+    def last_visits(self, directory: Path, url: str) -> list[dict[str, object]]:
+        return visit_rows(directory, url)
 
 
 class NativeSeeds:

@@ -11,6 +11,8 @@ from gossamer.path.store.files import log_files
 LOOKED_AT: Final = 8 * 1024 * 1024
 """Bytes from the end of the log; older visits are not looked for."""
 
+SHOWN: Final = 10
+
 _decode = msgspec.json.Decoder(LogLine).decode
 
 
@@ -28,6 +30,22 @@ def recent_visits(out: Path, url: str, most: int) -> list[LogLine]:
         if left <= 0 or len(found) >= most:
             break
     return found[-most:]
+
+
+def visit_rows(out: Path, url: str) -> list[dict[str, object]]:
+    """The last visits for people, as they are told over the API."""
+    return [
+        {
+            "time": line.time,
+            "outcome": line.outcome,
+            "status": line.status,
+            "bytes": line.bytes,
+            "ms": line.ms or 0.0,
+            "ip": line.ip,
+            "found_on": line.from_url,
+        }
+        for line in recent_visits(out, url, SHOWN)
+    ]
 
 
 def _of(text: bytes, url: str) -> list[LogLine]:

@@ -25,6 +25,8 @@ export async function command(api, name) {
   if (missing.length) {
     const names = missing.map((node) => (node.note ? `${node.node} (${node.note})` : node.node)).join(", ");
     complain(new Error(`${label.replace("…", "")}: not confirmed by ${names}.`));
+  } else if (!result.nodes.length) {
+    complain(new Error(`${label.replace("…", "")}: no node is alive to confirm it.`));
   } else {
     const slowest = Math.max(0, ...result.nodes.map((node) => node.seconds ?? 0));
     tell(`${label.replace("…", "")}: confirmed by ${counted(result.nodes.length, "node")} in ${span(slowest)}.`);

@@ -32,7 +32,7 @@ from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
-from gossamer.control.api.server import listen, serve
+from gossamer.control.api.server import PortTakenError, check, listen, serve
 from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer
@@ -95,6 +95,7 @@ def control(
     def say(text: str) -> None:
         print(f"{who}: {text}", file=sys.stderr, flush=True)
 
+    check(effective.control)
     out.mkdir(parents=True, exist_ok=True)
     (out / "pid").write_text(f"{os.getpid()}\n")
     summary = asyncio.run(
@@ -163,7 +164,7 @@ async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: An
     while listener is None:
         try:
             listener = listen(settings.control)
-        except GossamerError as error:
+        except PortTakenError as error:
             if not told:
                 told = True
                 say(f"standing by: {error}")
@@ -178,7 +179,7 @@ async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: An
                 await asyncio.Event().wait()
             finally:
                 service.let_go()
-    except GossamerError as error:
+    except (GossamerError, OSError) as error:
         say(f"no dashboard and API: {error}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.control.tokens import read_token
+from gossamer.control.tokens import read_token, token_file
 from gossamer.errors import GossamerError, UsageError
 
 TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
@@ -90,7 +90,7 @@ def find(control: str | None, out: Path | None) -> Client:
                 "Name it with --control URL or --out DIR"
             ) from error
     named = os.environ.get(TOKEN_FILE)
-    file = Path(named) if named else directory / "token"
+    file = Path(named) if named else token_file(directory)
     if not named and not file.exists():
         raise UsageError(
             f"no token in {file}; name the crawl's directory with --out, or a file with the token "

@@ -72,12 +72,17 @@ class Guard:
     """The outermost layer of the application."""
 
     def __init__(
-        self, app: ASGIApp, *, tokens: Tokens, scheme: str, authorities: Iterable[str]
+        self,
+        app: ASGIApp,
+        *,
+        tokens: Tokens,
+        authorities: Iterable[str],
+        origins: Iterable[str],
     ) -> None:
         self._app = app
         self._tokens = tokens
         self._authorities = {authority.lower() for authority in authorities}
-        self._origins = {f"{scheme}://{authority}" for authority in self._authorities}
+        self._origins = {origin.lower() for origin in origins}
         self._failures = Failures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

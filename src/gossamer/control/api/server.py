@@ -1,4 +1,4 @@
-"""The server: one socket, loopback by default, TLS by setting; `url` and `pid` beside the tokens."""
+"""The server: one socket, loopback by default, TLS by setting; who looks finds `url`, `pid`, `tokens`."""
 
 import asyncio
 import contextlib
@@ -16,9 +16,10 @@ from fastapi import FastAPI
 from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
+from gossamer.control.api.names import names_of
 from gossamer.control.api.tls import make_context
 from gossamer.control.service import Service
-from gossamer.control.tokens import ensure_tokens
+from gossamer.control.tokens import ELSEWHERE, ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.settings.model import ControlSettings
 
@@ -81,19 +82,6 @@ def check(settings: ControlSettings) -> None:
         listen(settings).close()
 
 
-def authorities(settings: ControlSettings, port: int) -> list[str]:
-    """What `Host` may be: the address listened on, names of loopback, and `control.names`."""
-    names = set(settings.names)
-    address = ipaddress.ip_address(settings.address)
-    if address.is_loopback or address.is_unspecified:
-        names |= {"localhost", "127.0.0.1", "[::1]"}
-    if not address.is_unspecified:
-        names.add(f"[{address}]" if address.version == 6 else str(address))
-    default = 443 if settings.certificate else 80
-    bare = names if port == default else set()
-    return sorted({f"{name}:{port}" for name in names} | bare)
-
-
 @contextlib.asynccontextmanager
 async def serve(
     service: Service,
@@ -104,17 +92,17 @@ async def serve(
     """Serves the API until the block ends; on a socket that was opened before, if there is one."""
     context = await asyncio.to_thread(make_context, settings)
     place = Path(settings.tokens) if settings.tokens else directory
-    tokens = await asyncio.to_thread(ensure_tokens, place)
+    shared = settings.tokens is not None
+    tokens = await asyncio.to_thread(ensure_tokens, place, shared=shared)
     listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
-    scheme = "https" if settings.certificate else "http"
-    allowed = authorities(settings, port)
+    names = names_of(settings, port)
     app = make_app(
         service,
         tokens=tokens,
         audit=AuditLog(directory / "audit.jsonl"),
-        scheme=scheme,
-        authorities=allowed,
+        authorities=names.authorities,
+        origins=names.origins,
     )
     server = _Server(_config(app, context))
     task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -124,18 +112,15 @@ async def serve(
         started.cancel()
         await task
         raise GossamerError("the control API did not start")
-    host = settings.names[0] if settings.names else settings.address
-    host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     remote = not ipaddress.ip_address(settings.address).is_loopback
-    serving = Serving(f"{scheme}://{host}:{port}", plain=remote and scheme == "http")
-    await asyncio.to_thread(_publish, directory, serving.url)
+    serving = Serving(names.url, plain=remote and context is None)
+    await asyncio.to_thread(_publish, directory, place, serving.url)
     try:
         yield serving
     finally:
         server.should_exit = True
         await task
-        for name in ("url", "pid"):
+        for name in ("url", "pid", ELSEWHERE):
             (directory / name).unlink(missing_ok=True)
 
 
@@ -155,8 +140,9 @@ def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
     )
 
 
-def _publish(directory: Path, url: str) -> None:
-    for name, text in (("url", url), ("pid", str(os.getpid()))):
+def _publish(directory: Path, tokens: Path, url: str) -> None:
+    # The URL last: who sees it finds the rest too.
+    for name, text in ((ELSEWHERE, tokens.absolute()), ("pid", os.getpid()), ("url", url)):
         young = directory / f"{name}.new"
         young.write_text(f"{text}\n")
         young.replace(directory / name)

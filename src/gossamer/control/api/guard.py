@@ -18,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
+from fastapi.exceptions import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -179,8 +180,14 @@ def _with_safety(send: Send) -> Send:
     return wrapped
 
 
-class BodyTooLargeError(Exception):
-    """More came than was announced, or than is allowed."""
+class BodyTooLargeError(HTTPException):
+    """More came than was announced, or than is allowed.
+
+    Of this kind, so that whoever reads the body for a route lets it pass.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(413, "the request is too large")
 
 
 def _bounded(receive: Receive) -> Receive:

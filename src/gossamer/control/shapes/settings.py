@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from gossamer.control.shapes.base import Shape
+from gossamer.control.shapes.base import Asked, Shape
 
 SettingName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
@@ -45,7 +45,7 @@ class SettingsView(Shape):
     settings: list[SettingView]
 
 
-class ChangeSettings(Shape):
+class ChangeSettings(Asked):
     """All of these values together, or none."""
 
     values: dict[SettingName, JsonValue] = Field(min_length=1, max_length=100)

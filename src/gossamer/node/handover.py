@@ -129,6 +129,7 @@ def _frontier(settings: CrawlSettings) -> dict[str, object]:
         "set_aside_times": polite.set_aside_times,
         "sitemaps": settings.scope.sitemaps,
         "ascend": settings.scope.ascend,
+        "order": settings.frontier.order.value,
         "depth": limits.depth,
         "dynamic_depth": limits.depth if limits.dynamic_depth is None else limits.dynamic_depth,
         "pages_per_host": limits.pages_per_host,

@@ -18,6 +18,7 @@ mod committer;
 mod error;
 mod exchange;
 mod files;
+mod found;
 mod gather;
 mod hosts;
 mod partitions;

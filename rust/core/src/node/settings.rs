@@ -165,6 +165,7 @@ pub struct Politeness {
     pub set_aside_times: u8,
     pub sitemaps: bool,
     pub ascend: bool,
+    pub order: String,
     pub depth: Option<u16>,
     pub dynamic_depth: Option<u16>,
     pub pages_per_host: Option<u32>,
@@ -361,7 +362,10 @@ impl NodeSettings {
     pub(super) fn frontier(&self) -> Result<frontier::Settings, NodeError> {
         let polite = &self.frontier;
         let rules = self.rules();
+        let order = frontier::Order::from_name(&polite.order)
+            .ok_or_else(|| wrong("frontier.order", &polite.order))?;
         let mut settings = frontier::Settings {
+            order,
             gap: polite.delay,
             response_factor: polite.response_factor,
             longest_crawl_delay: polite.max_crawl_delay,

@@ -31,7 +31,10 @@ def native_settings(
         "grouping": settings.grouping,
         "threads": settings.threads,
         "canonical": settings.canonical.model_dump(mode="json"),
-        "scope": settings.scope.model_dump(mode="json", exclude={"sitemaps", "ascend"}),
+        "scope": {
+            **settings.scope.model_dump(mode="json", exclude={"sitemaps", "ascend"}),
+            "site_depth": settings.limits.site_depth,
+        },
         "seen": {
             "kind": settings.seen.kind.value,
             "ram": settings.seen.ram,

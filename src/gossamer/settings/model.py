@@ -207,6 +207,12 @@ class LimitSettings(Stage):
     dynamic_depth: int | None = live(
         None, "the same for URLs with a query; absent: as `depth`", ge=0
     )
+    site_depth: int | None = live(
+        None,
+        "folders deep into a site, at most (slashes of the path after the first); absent: no limit",
+        ge=0,
+        le=65535,
+    )
     pages_per_host: int | None = live(None, "pages of one host", ge=1)
     trap_budget: int = live(
         1000,

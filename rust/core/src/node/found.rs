@@ -39,6 +39,6 @@ pub(super) fn item<'a>(found: &'a Found, from: &'a [u8], order: Order) -> Fresh<
 pub(super) fn in_site(scope: &Scope, url: &Url) -> bool {
     matches!(
         scope.check(url),
-        Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded)
+        Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded | OutOfScope::TooDeep)
     )
 }

@@ -83,6 +83,7 @@ pub struct ScopeTable {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub block: Vec<String>,
+    pub site_depth: Option<u16>,
     pub resources: bool,
     pub forms: bool,
     pub nofollow: bool,
@@ -269,6 +270,7 @@ impl NodeSettings {
             include: table.include.clone(),
             exclude: table.exclude.clone(),
             block: table.block.clone(),
+            site_depth: table.site_depth,
         })
         .map_err(NodeError::Settings)?;
         for root in roots {

@@ -42,6 +42,7 @@ mod overlay;
 mod queue;
 mod queued;
 pub mod rehearsal;
+mod rerank;
 mod rules;
 mod settings;
 mod steer;
@@ -74,6 +75,7 @@ use clock::Clock;
 use host::Host;
 use lines::{Lines, Turn};
 use overlay::Overlay;
+use rerank::Rerank;
 use rules::RulesCache;
 use take::Lease;
 
@@ -112,6 +114,7 @@ pub struct Frontier {
     taken_over: Vec<(u64, u64, Micros)>,
     list: Option<HostList>,
     filter: Filter,
+    rerank: Rerank,
 }
 
 impl Frontier {
@@ -149,6 +152,7 @@ impl Frontier {
             taken_over: Vec::new(),
             list: None,
             filter: Filter::default(),
+            rerank: Rerank::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
@@ -158,6 +162,7 @@ impl Frontier {
         frontier.keep_list(settings.list);
         frontier.set_settings(settings);
         frontier.load_range(0, u64::MAX, reads)?;
+        frontier.resume_rerank(reads)?;
         frontier.put_clock(writes);
         Ok(frontier)
     }
@@ -216,6 +221,8 @@ impl Frontier {
         Counters {
             leases: self.leases.len() as u64,
             hosts_in_ram: self.slots.len() as u64,
+            reranking: self.rerank.left(),
+            reranked: self.rerank.moved(),
             ..self.counters
         }
     }

@@ -22,7 +22,8 @@ def resume(crawl: Served, log: Path, wanted: int) -> list[str]:
     def visits() -> list[str]:
         return [path for moment, _, path in requests(log) if moment >= begun and is_page(path)]
 
-    return until(lambda: len(found := visits()) > wanted and found, "visits")[:wanted]
+    until(lambda: len(visits()) > wanted, "visits")
+    return visits()[:wanted]
 
 
 def is_page(path: str) -> bool:

@@ -309,6 +309,36 @@ fn hosts_about_to_go_are_left_out_until_they_stay() {
     }
 }
 
+#[test]
+fn hosts_of_another_node_are_looked_at_when_they_come() {
+    let range = 1 << 48;
+    for (reranked, order) in [(true, Order::Deep), (false, Order::Breadth)] {
+        let mut desk = filled(3, 2, 100);
+        desk.commit();
+        desk.frontier.freeze_range(range, range);
+        desk.order(Order::Deep);
+        if reranked {
+            desk.rerank(10);
+        }
+        desk.commit();
+        assert_eq!(
+            desk.frontier.drop_range(range, range, &desk.state).unwrap(),
+            0
+        );
+        desk.frontier.thaw_range(range, range);
+        // As if another node had had them, which knew nothing of the new order.
+        let (now, state) = (desk.now, &desk.state);
+        desk.frontier.take_over(range, range, now, state).unwrap();
+        while desk.frontier.is_reranking() {
+            desk.slice(10);
+        }
+        let visited = desk.drain();
+        assert_eq!(visited.values().map(Vec::len).sum::<usize>(), 100);
+        let ranks = visited[&range].iter().map(|url| rank(order, url));
+        assert!(ranks.is_sorted(), "{order:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 

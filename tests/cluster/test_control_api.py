@@ -111,6 +111,25 @@ def test_a_setting_reaches_every_node_and_can_be_undone(steered: Steered) -> Non
         api.patch("/settings", {"values": {"scope.include": ["("]}})
 
 
+def test_every_node_reranks_and_nothing_is_lost(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    api = steered.client()
+    api.patch("/settings", {"values": {"frontier.order": "static"}})
+    result = api.post("/commands", {"command": "rerank"})
+    assert result["confirmed"], result
+    assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
+    steered.until(lambda api: api.get("/status")["reranked"] > 100, "URLs move")
+    steered.until(
+        lambda api: [e for e in api.get("/events")["events"] if "moved" in e["data"]], "its end"
+    )
+    # The partitions of n3 are handed over, in the order that holds since.
+    api.post("/nodes/n3/remove")
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
 def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -> None:
     cluster = steered.cluster
     cluster.start()

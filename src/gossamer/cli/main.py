@@ -35,6 +35,7 @@ for steering in (
     operate.resume,
     operate.stop,
     operate.checkpoint,
+    operate.rerank,
     operate.block,
     operate.unblock,
     operate.seed,

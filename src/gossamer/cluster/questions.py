@@ -57,6 +57,7 @@ class Questions:
             "undo_alias": (HostBody, self._undo_alias),
             "resend": (SinceBody, self._resend),
             "snapshot": (Nothing, self._snapshot),
+            "rerank": (Nothing, self._rerank),
             "status": (Nothing, self._tell_status),
             "shutdown": (Nothing, self._shutdown),
             "hold": (HoldBody, self._hold_back),
@@ -95,6 +96,10 @@ class Questions:
 
     async def _snapshot(self, _body: Nothing) -> int:
         return await self._keeper.save_changed()
+
+    async def _rerank(self, _body: Nothing) -> bool:
+        await asyncio.to_thread(self._node.rerank)
+        return True
 
     async def _tell_status(self, _body: Nothing) -> Status:
         return self._status()

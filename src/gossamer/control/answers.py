@@ -57,6 +57,7 @@ class Answers:
             "resume": (Nothing, lambda _body: overseer.resume()),
             "stop": (Nothing, lambda _body: overseer.stop()),
             "checkpoint": (Nothing, lambda _body: overseer.checkpoint()),
+            "rerank": (Nothing, lambda _body: overseer.rerank()),
             "seeds": (Urls, lambda body: overseer.add_seeds(body.urls)),
             "settings": (Changes, self._settings),
             "resend": (Since, lambda body: overseer.resend(body.since)),

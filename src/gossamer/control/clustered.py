@@ -127,7 +127,7 @@ class ClusterService(Desk):
                 self._tell_states(nodes)
                 self._readings.add(status)
                 self._alerts.judge(status, nodes, self._readings)
-                self._status = status
+                self._keep(status)
                 self._newsroom.show(status)
             await asyncio.sleep(1.0 - time.time() % 1.0)
 

@@ -6,9 +6,9 @@ commands there are. A service adds where the numbers come from and how a change 
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -40,6 +40,7 @@ from gossamer.settings import CrawlSettings
 COUNTERS = (
     "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
+    "reranking", "reranked",
     "outcomes", "rss", "disk", "seconds", "next_due",
 )  # fmt: skip
 """Fields of `Progress` that a status gives as they are."""
@@ -49,12 +50,16 @@ TOLD = {
     Command.RESUME: EventKind.RESUMED,
     Command.STOP: EventKind.STOPPED,
     Command.CHECKPOINT: EventKind.CHECKPOINT,
+    Command.RERANK: EventKind.RERANK,
     Command.ADD_NODE: EventKind.CONTROL,
 }
 
 
 class Desk(ABC):
     """One crawl's desk, in a directory of its own."""
+
+    _never: ClassVar[Mapping[Command, str]] = {}
+    """Commands that such a crawl does not have, and why."""
 
     def __init__(self, directory: Path, seeds: str) -> None:
         self._newsroom = Newsroom(directory / "events.jsonl")
@@ -63,6 +68,7 @@ class Desk(ABC):
         self._alerts = Alerts(self._newsroom)
         self._readings = Readings()
         self._status: Status | None = None
+        self._reranked = 0
         # One change of settings at a time: each is checked against the one before it.
         self._changing = asyncio.Lock()
 
@@ -91,9 +97,18 @@ class Desk(ABC):
 
     def _why_not(self, command: Command) -> str | None:
         """Why a command is not to be had now."""
-        if command is Command.RERANK:
-            return "the order is breadth-first: there is nothing to rank anew"
-        return "the crawl is about to end" if self._wanted_now() == "stop" else None
+        ending = "the crawl is about to end" if self._wanted_now() == "stop" else None
+        return self._never.get(command, ending)
+
+    def _keep(self, status: Status) -> None:
+        """A new reading; tells when the queues are in their new order."""
+        if status.reranking == 0 and status.reranked != self._reranked:
+            moved = status.reranked - self._reranked
+            if moved > 0:
+                words = f"re-ranking is done: {moved} URLs have got another place"
+                self._newsroom.tell(EventKind.RERANK, words, data={"moved": moved})
+            self._reranked = status.reranked
+        self._status = status
 
     # --- looking
 

@@ -36,7 +36,10 @@ class Orders:
         if command is Command.ADD_NODE:
             name = await self._launch()
             return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
-        answers = await overseer.checkpoint()
+        if command is Command.RERANK:
+            answers = await overseer.rerank()
+        else:
+            answers = await overseer.checkpoint()
         seconds = round(time.monotonic() - begun, 3)
         return [
             Confirmation(

@@ -177,6 +177,10 @@ class Overseer(Decisions):
         """Snapshots of everything, now; gives for each node how many, or its error."""
         return await self.ask_all("snapshot", seconds=SNAPSHOT_ANSWER)
 
+    async def rerank(self) -> dict[str, object]:
+        """Every node puts what is queued in the order of the settings; gives who has begun."""
+        return await self.ask_all("rerank")
+
     async def resend(self, since: float) -> dict[str, object]:
         """Every node sends the links again that it sent since then; so do we with the seeds."""
         self._seeds_sent = 0

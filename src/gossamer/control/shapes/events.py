@@ -14,6 +14,7 @@ class EventKind(StrEnum):
     RESUMED = "resumed"
     STOPPED = "stopped"
     CHECKPOINT = "checkpoint"
+    RERANK = "rerank"
     SETTING = "setting"
     HOST = "host"
     SEEDS = "seeds"

@@ -364,6 +364,8 @@ class ClusterService(Desk):
             raise RefusedError("stopping", "the crawl is about to end")
         try:
             refused = dict(await ask_control(self._overseer.engine, "seeds", {"urls": urls}))
+        except UsageError as error:
+            raise RefusedError("not_done", str(error)) from error
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         reasons = [refused.get(url) for url in urls]

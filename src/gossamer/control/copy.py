@@ -52,7 +52,8 @@ class Copy:
     def add_seeds(self, urls: list[str]) -> None:
         """Seeds are kept before they are sent: they have no page that could be asked again."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        with self._seeds.open("ab") as file:
+        handle = os.open(self._seeds, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "ab") as file:
             file.write(b"".join(msgspec.json.encode(url) + b"\n" for url in urls))
             file.flush()
             os.fsync(file.fileno())

@@ -1,5 +1,6 @@
 """The book of seeds that were submitted to a running crawl, in `seeds.jsonl`."""
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ class SeedBook:
 
     def __init__(self, file: Path) -> None:
         self._journal = Journal(file, SeedSubmission, lambda submission: submission.id)
+        self._keeping = threading.Lock()
 
     def open(self) -> None:
         self._journal.open()
@@ -34,11 +36,12 @@ class SeedBook:
             for url, reason in zip(urls, reasons, strict=True)
         ]
         taken = sum(seed.taken for seed in seeds)
-        submission = SeedSubmission(
-            id=self._journal.last + 1, time=round(time.time(), 3), who=who,
-            taken=taken, refused=len(seeds) - taken, seeds=seeds,
-        )  # fmt: skip
-        self._journal.append(submission)
+        with self._keeping:
+            submission = SeedSubmission(
+                id=self._journal.last + 1, time=round(time.time(), 3), who=who,
+                taken=taken, refused=len(seeds) - taken, seeds=seeds,
+            )  # fmt: skip
+            self._journal.append(submission)
         return submission
 
     def page(self, before: int | None, limit: int) -> SubmissionPage:

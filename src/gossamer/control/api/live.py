@@ -9,15 +9,18 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from gossamer.control.api.asked import TEXT_REFUSALS, ServiceDep
+from gossamer.control.api.asked import TEXT_REFUSALS, AccessDep, ServiceDep
 from gossamer.control.service import RefusedError, Service
-from gossamer.control.shapes import Event, Status
+from gossamer.control.shapes import Event, Role, Status
 
 router = APIRouter(prefix="/api/v1", responses=TEXT_REFUSALS)
 
 STREAMS: Final = 200
 """Streams open at a time; each costs a connection and a line a second."""
+KEPT: Final = 50
+"""Those of them that only who may operate can have: who may only look cannot shut them out."""
 
 
 class Streams:
@@ -45,26 +48,38 @@ _streams = Streams()
 )
 async def stream(
     service: ServiceDep,
+    access: AccessDep,
     last_event_id: Annotated[
         str | None,
         Header(pattern=r"^[0-9]{1,15}$", description="of the last event seen; absent: from now on"),
     ] = None,
 ) -> StreamingResponse:
-    if _streams.open >= STREAMS:
-        raise RefusedError("too_many_streams", f"{STREAMS} streams are open; close one")
+    most = STREAMS if access.role is Role.OPERATE else STREAMS - KEPT
+    if _streams.open >= most:
+        raise RefusedError("too_many_streams", f"{most} streams are open; close one")
     after = int(last_event_id) if last_event_id is not None else None
-    return StreamingResponse(_lines(service, after), media_type="text/event-stream")
+    return _Counted(_lines(service, after), media_type="text/event-stream")
+
+
+class _Counted(StreamingResponse):
+    """Counted from the moment that it is allowed: many that ask at once do not slip through."""
+
+    def __init__(self, lines: AsyncIterator[str], media_type: str) -> None:
+        super().__init__(lines, media_type=media_type)
+        _streams.open += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            _streams.open -= 1
 
 
 async def _lines(service: Service, after: int | None) -> AsyncIterator[str]:
-    _streams.open += 1
-    try:
-        # How long a browser waits before it comes again.
-        yield "retry: 1000\n\n"
-        async for update in service.watch(after):
-            yield _streams.status(update) if isinstance(update, Status) else _event(update)
-    finally:
-        _streams.open -= 1
+    # How long a browser waits before it comes again.
+    yield "retry: 1000\n\n"
+    async for update in service.watch(after):
+        yield _streams.status(update) if isinstance(update, Status) else _event(update)
 
 
 def _event(event: Event) -> str:

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
+from gossamer.control.api.connections import Connection
 from gossamer.control.service import Service
 from gossamer.control.tokens import ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
@@ -158,6 +159,7 @@ async def serve(
 def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=Connection,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -166,7 +168,6 @@ def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
         proxy_headers=False,
         lifespan="off",
         ws="none",
-        limit_concurrency=500,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
         ssl_certfile=settings.certificate,

@@ -8,7 +8,8 @@ from typing import cast
 
 import pytest
 
-from gossamer.control.api.server import SAFETY, serve
+from gossamer.control.api.safety import SAFETY
+from gossamer.control.api.server import serve
 from gossamer.control.service import Service
 from gossamer.control.tokens import read_token
 from gossamer.settings.model import ControlSettings

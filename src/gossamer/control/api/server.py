@@ -11,48 +11,18 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Final
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
+from gossamer.control.api.safety import SAFETY
 from gossamer.control.service import Service
 from gossamer.control.tokens import ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.settings.model import ControlSettings
-
-SAFETY: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cache-Control": "no-store",
-}
-
-
-class _Protocol(H11Protocol):
-    """The one answer that the protocol gives by itself has the same headers as all others."""
-
-    def send_400_response(self, msg: str) -> None:
-        fields = [*SAFETY.items(), ("Content-Type", "text/plain"), ("Connection", "close")]
-        headers = [(name.encode(), value.encode()) for name, value in fields]
-        response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
-        for event in (response, h11.Data(data=msg.encode()), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -164,7 +134,6 @@ def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         headers=list(SAFETY.items()),
-        http=_Protocol,
         proxy_headers=False,
         lifespan="off",
         ws="none",

@@ -147,6 +147,8 @@ def test_wrong_values_change_nothing(crawl: Served):
         {"scope.kind": "everything"},
         {"fetch.total_timeout": "2d"},
         {"limits.depth": 10**9},
+        {"limits.site_depth": -1},
+        {"frontier.order": "random"},
         {"politeness.overrides": {"not a host/": "1s"}},
         {"no.such": 1},
         {"fetch": {"concurrency": 1}},

@@ -192,6 +192,10 @@ class Question(Message, frozen=True, kw_only=True):
 
     name: str
     body: msgspec.Raw = msgspec.Raw(b"null")
+    who: str = ""
+    """Who gave the command, for the audit log: user and machine."""
+    audited: bool = False
+    """The asker keeps the account of it."""
 
 
 class Answer(Message, frozen=True, kw_only=True):

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cluster.clustering import Cluster
+from tests.cluster.clustering import Cluster, logged
 from tests.cluster.steering import Steered
 from tests.crawl.crawling import until
 
-from gossamer.control.client import path_of
+from gossamer.control.client import Client, path_of
 from gossamer.errors import GossamerError
 from gossamer.simweb import Options, SimWeb, serve
 
@@ -142,5 +142,37 @@ def test_a_node_is_held_back_and_removed(steered: Steered) -> None:
     steered.until(
         lambda api: "n2" not in {n["id"] for n in api.get("/nodes")}, "n2 gone", seconds=60
     )
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
+def test_a_node_that_is_held_back_stays_so_over_a_restart(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+
+    def node(api: Client) -> dict[str, Any]:
+        return next((one for one in api.get("/nodes") if one["id"] == "n1"), {})
+
+    steered.client().post("/nodes/n1/pause")
+    steered.until(lambda api: node(api)["state"] == "paused", "n1 paused")
+    before, pid = len(logged(cluster.directory("n1"))), node(steered.client())["pid"]
+    # Neither the node nor a control node has to remember it.
+    control = cluster.control
+    assert control is not None
+    cluster.nodes["n1"].kill()
+    control.kill()
+    cluster.start_control()
+    cluster.start_node("n1")
+    steered.until(
+        lambda api: node(api).get("pid") not in {None, pid} and node(api).get("state") == "paused",
+        "n1 back, paused",
+    )
+    others = steered.client().get("/status")["visits"]
+    steered.until(lambda api: api.get("/status")["visits"] > others + 50, "the others go on")
+    assert len(logged(cluster.directory("n1"))) <= before
+    assert node(steered.client())["partitions"] > 0
+    steered.client().post("/nodes/n1/resume")
+    steered.until(lambda api: node(api).get("state") == "running", "n1 running")
     cluster.until_done()
     assert not cluster.check_union()

@@ -116,6 +116,12 @@ class Leaving(Message, frozen=True, kw_only=True):
     nodes: list[str]
 
 
+class Held(Message, frozen=True, kw_only=True):
+    """Key `held`: nodes that begin no visits, whatever the others do, until they are let go."""
+
+    nodes: list[str]
+
+
 class Leader(Message, frozen=True, kw_only=True):
     """Key `leader`: the control node that leads."""
 
@@ -210,7 +216,7 @@ Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
-    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Duty,
+    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Held, Duty,
     Status, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 

@@ -348,7 +348,7 @@ class ClusterService(Desk):
                 await ask_control(engine, "remove", {"node": node}, audited=True)
             else:
                 hold = command is NodeCommand.PAUSE
-                await self._overseer.ask_node(node, "hold", {"hold": hold})
+                await self._orders.hold(node, hold=hold)
         except UsageError as error:
             raise RefusedError("not_done", str(error)) from error
         except EngineError as error:

@@ -14,7 +14,7 @@ from gossamer.cli.assignments import assignments
 from gossamer.cli.chosen import Config, Crawl, Engine, Json, Set, cluster_overrides
 from gossamer.cli.operate import Control, Out, print_json
 from gossamer.cli.text import count, plain, size, span
-from gossamer.control.answers import ask_control
+from gossamer.control.answers import ask_control, operator
 from gossamer.control.client import find, path_of
 from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
@@ -72,7 +72,7 @@ def _ask(  # noqa: PLR0917
     async def run() -> Any:
         line = await connect(access(effective), effective.cluster.name, f"command {name}")
         try:
-            return await ask_control(line, name, body, 60.0)
+            return await ask_control(line, name, body, 60.0, who=operator())
         finally:
             await line.close()
 

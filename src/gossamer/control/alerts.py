@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from gossamer.control.history import Readings
 from gossamer.control.newsroom import Newsroom
-from gossamer.control.shapes import Alert, EventKind, NodeView, Severity, Status
+from gossamer.control.shapes import Alert, Event, EventKind, NodeView, Severity, Status
 from gossamer.control.shapes.nodes import NodeState
 from gossamer.model.progress import Activity
 
@@ -33,11 +33,23 @@ class Alerts:
     def __init__(self, newsroom: Newsroom) -> None:
         self._newsroom = newsroom
         self._standing: dict[tuple[str, str | None], Alert] = {}
+        self._told: dict[tuple[str, str | None], str] = {}
 
     def standing(self) -> list[Alert]:
         return sorted(self._standing.values(), key=lambda alert: alert.since)
 
-    def judge(self, status: Status, nodes: list[NodeView], readings: Readings) -> None:
+    def learn(self, event: Event) -> None:
+        """Told by whoever led then: who leads next does not tell it again, and tells its end."""
+        key = (str(event.data.get("kind")), event.node)
+        if event.kind is EventKind.ALERT:
+            self._told[key] = event.text
+        elif event.kind is EventKind.ALERT_ENDED:
+            self._told.pop(key, None)
+
+    def judge(
+        self, status: Status, nodes: list[NodeView], readings: Readings, *, tell: bool = True
+    ) -> None:
+        """Finds what stands now; with `tell` also tells what has begun and ended since."""
         found = {
             (finding.kind, finding.node): finding
             for finding in [
@@ -47,23 +59,27 @@ class Alerts:
                 *_nodes(status, nodes),
             ]
         }
-        for key in [key for key in self._standing if key not in found]:
-            ended = self._standing.pop(key)
-            if ended.severity is not Severity.NOTICE:
-                self._newsroom.tell(
-                    EventKind.ALERT_ENDED, f"over: {ended.text}", node=ended.node,
-                    data={"kind": ended.kind},
-                )  # fmt: skip
-        for key, finding in found.items():
-            before = self._standing.get(key)
-            since = before.since if before else status.time
-            self._standing[key] = Alert(
+        self._standing = {
+            key: Alert(
                 kind=finding.kind, severity=finding.severity, text=finding.text,
-                hint=finding.hint, since=since, node=finding.node,
-            )  # fmt: skip
-            if before is None and finding.severity is not Severity.NOTICE:
+                hint=finding.hint, node=finding.node,
+                since=self._standing[key].since if key in self._standing else status.time,
+            )
+            for key, finding in found.items()
+        }  # fmt: skip
+        if tell:
+            self._tell()
+
+    def _tell(self) -> None:
+        for key in [key for key in self._told if key not in self._standing]:
+            kind, node = key
+            words = f"over: {self._told.pop(key)}"
+            self._newsroom.tell(EventKind.ALERT_ENDED, words, node=node, data={"kind": kind})
+        for key, alert in self._standing.items():
+            if key not in self._told and alert.severity is not Severity.NOTICE:
+                self._told[key] = alert.text
                 self._newsroom.tell(
-                    EventKind.ALERT, finding.text, node=finding.node, data={"kind": finding.kind}
+                    EventKind.ALERT, alert.text, node=alert.node, data={"kind": alert.kind}
                 )
 
 

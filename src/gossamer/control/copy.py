@@ -5,6 +5,7 @@ copy is written whole or not at all, and flushed.
 """
 
 import os
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ class Copied(msgspec.Struct):
     wanted: Wanted
     roots: list[list[str]]
     map: msgspec.Raw
+    held: list[str] = []
 
     def partition_map(self) -> PartitionMap:
         return decode_map(bytes(self.map))
@@ -42,9 +44,15 @@ class Copy:
             raise GossamerError(f"cannot read {self._file}: {error}") from error
 
     def save(
-        self, crawl: Crawl, wanted: Wanted, roots: list[list[str]], value: PartitionMap
+        self,
+        crawl: Crawl,
+        wanted: Wanted,
+        held: AbstractSet[str],
+        roots: list[list[str]],
+        value: PartitionMap,
     ) -> None:
-        data = msgspec.json.encode(Copied(crawl, wanted, roots, msgspec.Raw(encode_map(value))))
+        whole = msgspec.Raw(encode_map(value))
+        data = msgspec.json.encode(Copied(crawl, wanted, roots, whole, sorted(held)))
         if data != self._last:
             write_whole(self._file, data)
             self._last = data

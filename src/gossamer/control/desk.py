@@ -16,7 +16,8 @@ from gossamer.control.alerts import Alerts
 from gossamer.control.changes import Changes, override
 from gossamer.control.history import Readings
 from gossamer.control.newsroom import Newsroom
-from gossamer.control.seedbook import SeedBook
+from gossamer.control.records import Records
+from gossamer.control.seedbook import SeedBook, made
 from gossamer.control.service import UnreachableError, WrongValueError
 from gossamer.control.shapes import (
     Alert,
@@ -61,8 +62,10 @@ class Desk(ABC):
     _never: ClassVar[Mapping[Command, str]] = {}
     """Commands that such a crawl does not have, and why."""
 
-    def __init__(self, directory: Path, seeds: str) -> None:
-        self._newsroom = Newsroom(directory / "events.jsonl")
+    def __init__(self, directory: Path, seeds: str, records: Records | None = None) -> None:
+        """`records`: who numbers events and submissions for all control nodes; None: there is one."""
+        self._records = records
+        self._newsroom = Newsroom(directory / "events.jsonl", self._post if records else None)
         self._changes = Changes(directory / "settings.jsonl")
         self._seeds = SeedBook(directory / seeds)
         self._alerts = Alerts(self._newsroom)
@@ -76,6 +79,10 @@ class Desk(ABC):
         """Learns what earlier processes left."""
         for part in (self._newsroom, self._changes, self._seeds):
             await asyncio.to_thread(part.open)
+
+    def _post(self, body: bytes, key: str | None) -> None:
+        if self._records is not None:
+            self._records.post("events", body, key)
 
     # --- what a service adds
 
@@ -100,11 +107,11 @@ class Desk(ABC):
         ending = "the crawl is about to end" if self._wanted_now() == "stop" else None
         return self._never.get(command, ending)
 
-    def _keep(self, status: Status) -> None:
+    def _keep(self, status: Status, *, tell: bool = True) -> None:
         """A new reading; tells when the queues are in their new order."""
         if status.reranking == 0 and status.reranked != self._reranked:
             moved = status.reranked - self._reranked
-            if moved > 0:
+            if moved > 0 and tell:
                 words = f"re-ranking is done: {moved} URLs have got another place"
                 self._newsroom.tell(EventKind.RERANK, words, data={"moved": moved})
             self._reranked = status.reranked
@@ -141,7 +148,16 @@ class Desk(ABC):
     async def _keep_seeds(
         self, urls: list[str], reasons: list[str | None], who: str
     ) -> SeedSubmission:
-        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        if self._records is None:
+            submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        else:
+            submission = made(urls, reasons, who)
+            body = submission.model_dump_json().encode()
+            number = await self._records.keep("submissions", body)
+            if number is None:
+                words = "the seeds are taken, but the engine has not numbered this submission yet"
+                raise UnreachableError("no_number", words)
+            submission = submission.model_copy(update={"id": number})
         words = f"{submission.taken} seeds taken, {submission.refused} refused"
         self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
         return submission

@@ -235,6 +235,13 @@ class Overseer(Decisions):
         await self._set_leaving(self._leaving | {node})
         self._view.hint.set()
 
+    async def hold_node(self, node: str, *, hold: bool) -> None:
+        """Holds one node back, or lets it go; kept in the engine until it is changed."""
+        known = self._roster.nodes.get(node)
+        if known is None or not known.alive:
+            raise UsageError(f"there is no node {node} in this crawl")
+        await self._set_held(node, hold=hold)
+
     async def keep_node(self, node: str) -> None:
         """Calls a removal off."""
         await self._set_leaving(self._leaving - {node})

@@ -1,9 +1,12 @@
-"""The book of seeds that were submitted to a running crawl, in `seeds.jsonl`."""
+"""The book of seeds that were submitted to a running crawl, in a file of lines."""
 
+import contextlib
 import threading
 import time
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from gossamer.control.journal import Journal
 from gossamer.control.service import NotKnownError
@@ -29,18 +32,24 @@ class SeedBook:
     def open(self) -> None:
         self._journal.open()
 
+    @property
+    def newest(self) -> int:
+        return self._journal.last
+
+    def take(self, number: int, body: bytes) -> None:
+        """A submission that was numbered elsewhere."""
+        with contextlib.suppress(ValidationError):
+            submission = SeedSubmission.model_validate_json(body)
+            self._journal.append(submission.model_copy(update={"id": number}), flush=False)
+
+    def set_aside(self) -> None:
+        self._journal.set_aside()
+
     def keep(self, urls: list[str], reasons: list[str | None], who: str) -> SeedSubmission:
-        """Notes what a submission came to."""
-        seeds = [
-            SeedResult(url=url, taken=reason is None, reason=reason)
-            for url, reason in zip(urls, reasons, strict=True)
-        ]
-        taken = sum(seed.taken for seed in seeds)
+        """Notes what a submission came to, and numbers it."""
+        submission = made(urls, reasons, who)
         with self._keeping:
-            submission = SeedSubmission(
-                id=self._journal.last + 1, time=round(time.time(), 3), who=who,
-                taken=taken, refused=len(seeds) - taken, seeds=seeds,
-            )  # fmt: skip
+            submission = submission.model_copy(update={"id": self._journal.last + 1})
             self._journal.append(submission)
         return submission
 
@@ -56,6 +65,19 @@ class SeedBook:
         if submission is None:
             raise NotKnownError("no_such_submission", f"there is no submission {number}")
         return submission
+
+
+def made(urls: list[str], reasons: list[str | None], who: str) -> SeedSubmission:
+    """What a submission came to, without a number."""
+    seeds = [
+        SeedResult(url=url, taken=reason is None, reason=reason)
+        for url, reason in zip(urls, reasons, strict=True)
+    ]
+    taken = sum(seed.taken for seed in seeds)
+    return SeedSubmission(
+        id=0, time=round(time.time(), 3), who=who,
+        taken=taken, refused=len(seeds) - taken, seeds=seeds,
+    )  # fmt: skip
 
 
 def fates(

@@ -86,12 +86,19 @@ async def serve(
     settings: ControlSettings,
     directory: Path,
     listener: socket.socket | None = None,
+    audit: AuditLog | None = None,
 ) -> AsyncIterator[Serving]:
-    """Serves the API until the block ends; on a socket that was opened before, if there is one."""
+    """Serves the API until the block ends.
+
+    With a socket and an audit log that were opened before, or with its own.
+    """
     if (settings.certificate is None) != (settings.key is None):
         raise SettingsError("control.certificate and control.key go together")
     place = Path(settings.tokens) if settings.tokens else directory
     tokens = await asyncio.to_thread(ensure_tokens, place)
+    if audit is None:
+        audit = AuditLog(directory / "audit.jsonl")
+        await audit.open()
     listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
     scheme = "https" if settings.certificate else "http"
@@ -99,7 +106,7 @@ async def serve(
     app = make_app(
         service,
         tokens=tokens,
-        audit=AuditLog(directory / "audit.jsonl"),
+        audit=audit,
         scheme=scheme,
         authorities=allowed,
     )

@@ -13,7 +13,8 @@ from gossamer.simweb import Options, SimWeb, serve
 
 WEB = Options(hosts=64, pages=2400, host_skew=0.0, duplicates=0.0, port=0)
 LARGE = dataclasses.replace(WEB, pages=4000)
-"""Where leases run out while the crawl goes on."""
+large = pytest.mark.parametrize("web", [LARGE], indirect=True, ids=["large"])
+"""For tests in which leases run out, or the like, while the crawl goes on."""
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-import pytest
 from tests.cluster.clustering import GOSSAMER, Cluster, logged, stored
-from tests.cluster.conftest import LARGE
+from tests.cluster.conftest import large
 from tests.cluster.proxy import Proxy
 from tests.crawl.crawling import shortest_gap, until
 
@@ -24,7 +23,6 @@ from gossamer.simweb import SimWeb
 
 Maker = Callable[..., Cluster]
 DELAY = 0.1
-large = pytest.mark.parametrize("web", [LARGE], indirect=True, ids=["large"])
 
 
 def visits(directory: Path) -> list[tuple[str, float, float, str]]:

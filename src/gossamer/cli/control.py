@@ -34,7 +34,7 @@ from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
 from gossamer.control.api.audit import AuditLog
-from gossamer.control.api.server import listen, serve
+from gossamer.control.api.server import check, listen, serve
 from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer
@@ -98,6 +98,7 @@ def control(
     def say(text: str) -> None:
         print(f"{who}: {text}", file=sys.stderr, flush=True)
 
+    check(effective.control)
     out.mkdir(parents=True, exist_ok=True)
     (out / "pid").write_text(f"{os.getpid()}\n")
     summary = asyncio.run(
@@ -189,7 +190,7 @@ async def _serve(  # noqa: PLR0917
                 await asyncio.Event().wait()
             finally:
                 service.let_go()
-    except GossamerError as error:
+    except (GossamerError, OSError) as error:
         say(f"no dashboard and API: {error}")
 
 
@@ -198,7 +199,7 @@ async def _listener(settings: CrawlSettings, say: Callable[[str], None]) -> sock
     while True:
         try:
             return listen(settings.control)
-        except GossamerError as error:
+        except PortTakenError as error:
             if not told:
                 told = True
                 say(f"standing by: {error}")

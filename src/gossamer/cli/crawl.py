@@ -131,16 +131,16 @@ async def _serve(
 ) -> Callable[[Progress], None]:
     """Serves the control API as long as the stack stands; gives what takes the readings."""
     # Only when asked for: a crawl without it need not load a web server.
-    from gossamer.control.api.server import serve  # noqa: PLC0415
+    from gossamer.control.api.server import listen, serve  # noqa: PLC0415
     from gossamer.control.standalone import StandaloneService  # noqa: PLC0415
 
     directory = out / "control"
     await asyncio.to_thread(directory.mkdir, mode=0o700, exist_ok=True)
     service = StandaloneService(standalone, out)
     await stack.enter_async_context(service)
-    serving = await stack.enter_async_context(
-        serve(service, standalone.settings.control, directory)
-    )
+    settings = standalone.settings.control
+    listener = listen(settings, "--serve-port or control.port")
+    serving = await stack.enter_async_context(serve(service, settings, directory, listener))
     # Before the server waits for them, watchers are let go.
     stack.callback(service.let_go)
     tell_where(serving.url, directory, plain=serving.plain)

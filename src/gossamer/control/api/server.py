@@ -6,9 +6,11 @@ a failure of ours, a request that is no HTTP, too many connections.
 
 import asyncio
 import contextlib
+import errno
 import ipaddress
 import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
 from gossamer.control.api.safety import SAFETY
+from gossamer.control.api.tls import make_context
 from gossamer.control.service import Service
 from gossamer.control.tokens import ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
@@ -50,21 +53,37 @@ class Serving:
         """Reached from other machines, and without TLS."""
 
 
-def listen(settings: ControlSettings) -> socket.socket:
-    """The socket, or an error that names address and port."""
+class PortTakenError(GossamerError):
+    """Somebody else listens there now."""
+
+
+def listen(settings: ControlSettings, option: str = "control.port") -> socket.socket:
+    """The socket, or an error that names address and port, and what to choose another with."""
+    family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
+    # The protocol is named: only then asyncio sends small answers without delay.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
-        # The protocol is named: only then asyncio sends small answers without delay.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.address, settings.port))
         listener.listen(128)
     except OSError as error:
-        raise GossamerError(
-            f"the control API cannot listen on {settings.address} port {settings.port}: "
-            f"{error.strerror}; choose another with --serve-port"
+        listener.close()
+        what = f"the control API cannot listen on {settings.address} port {settings.port}"
+        if error.errno == errno.EADDRINUSE:
+            raise PortTakenError(
+                f"{what}: {error.strerror}; choose another port with {option}"
+            ) from error
+        raise SettingsError(
+            f"{what}: {error.strerror}; see control.address and {option}"
         ) from error
     return listener
+
+
+def check(settings: ControlSettings) -> None:
+    """Raises what would keep the API from being served, unless it is only that the port is taken."""
+    make_context(settings)
+    with contextlib.suppress(PortTakenError):
+        listen(settings).close()
 
 
 def authorities(settings: ControlSettings, port: int) -> list[str]:
@@ -92,8 +111,7 @@ async def serve(
 
     With a socket and an audit log that were opened before, or with its own.
     """
-    if (settings.certificate is None) != (settings.key is None):
-        raise SettingsError("control.certificate and control.key go together")
+    context = await asyncio.to_thread(make_context, settings)
     place = Path(settings.tokens) if settings.tokens else directory
     tokens = await asyncio.to_thread(ensure_tokens, place)
     if audit is None:
@@ -110,14 +128,14 @@ async def serve(
         scheme=scheme,
         authorities=allowed,
     )
-    server = _Server(_config(app, settings))
+    server = _Server(_config(app, context))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     started = asyncio.create_task(server.ready.wait())
     await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         started.cancel()
         await task
-        raise GossamerError("the control API did not start; see the certificate and key settings")
+        raise GossamerError("the control API did not start")
     host = settings.names[0] if settings.names else settings.address
     host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
@@ -133,7 +151,7 @@ async def serve(
             (directory / name).unlink(missing_ok=True)
 
 
-def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
+def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
@@ -146,8 +164,7 @@ def _config(app: FastAPI, settings: ControlSettings) -> uvicorn.Config:
         ws="none",
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
-        ssl_certfile=settings.certificate,
-        ssl_keyfile=settings.key,
+        ssl_context_factory=(lambda _config, _default: context) if context else None,
     )
 
 

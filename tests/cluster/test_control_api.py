@@ -122,6 +122,37 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
     assert owners == {"n1", "n2", "n3"}
 
 
+def test_what_is_wrong_is_told(steered: Steered) -> None:
+    """A lost node stays in view until it is removed; an engine that is away is not blamed on nodes."""
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    cluster.nodes["n2"].kill()
+
+    def kinds(api: Client) -> set[tuple[str, str | None]]:
+        return {(alert["kind"], alert["node"]) for alert in api.get("/alerts")}
+
+    steered.until(lambda api: ("node_lost", "n2") in kinds(api), "the alert")
+    api = steered.client()
+    states = {node["id"]: node["state"] for node in api.get("/nodes")}
+    assert states["n2"] == "lost"
+    with pytest.raises(GossamerError, match="only be removed"):
+        api.post(path_of("nodes", "n2", "pause"))
+    steered.until(lambda api: _removed(api, "n2"), "its partitions to be others'")
+    steered.until(lambda api: len(api.get("/nodes")) == 2 and not kinds(api), "it is forgotten")
+    assert cluster.server is not None
+    cluster.server.stop()
+    steered.until(lambda api: kinds(api) == {("engine_away", None)}, "what is really wrong")
+
+
+def _removed(api: Client, node: str) -> bool:
+    try:
+        api.post(path_of("nodes", node, "remove"))
+    except GossamerError:
+        return False
+    return True
+
+
 def test_another_control_node_takes_over(steered: Steered) -> None:
     cluster = steered.cluster
     cluster.start()

@@ -34,7 +34,7 @@ from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
 from gossamer.control.api.audit import AuditLog
-from gossamer.control.api.server import check, listen, serve
+from gossamer.control.api.server import PortTakenError, check, listen, serve
 from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer

@@ -74,6 +74,7 @@ _STATES = {
     "leaving": NodeState.LEAVING,
     "fenced": NodeState.SILENT,
     "silent": NodeState.SILENT,
+    "out": NodeState.LOST,
 }
 
 
@@ -150,7 +151,8 @@ class ClusterService(Desk):
                 if tell:
                     self._tell_states(nodes)
                 self._readings.add(status)
-                self._alerts.judge(status, nodes, self._readings, tell=tell)
+                troubles = self._overseer.troubles()
+                self._alerts.judge(status, nodes, self._readings, troubles=troubles, tell=tell)
                 self._keep(status, tell=tell)
                 self._newsroom.show(status)
             self._led = self._led and self._overseer.leading
@@ -167,6 +169,7 @@ class ClusterService(Desk):
                 words = f"{node.id} is {node.state.value}" + (f", was {before}" if before else "")
                 kind = EventKind.NODE_JOINED if before is None else EventKind.CONTROL
                 kind = EventKind.NODE_SILENT if node.state is NodeState.SILENT else kind
+                kind = EventKind.NODE_FAILED if node.state is NodeState.LOST else kind
                 data: dict[str, JsonValue] = {"state": node.state.value}
                 self._newsroom.tell(kind, words, node=node.id, data=data)
                 self._states[node.id] = node.state.value
@@ -286,14 +289,15 @@ class ClusterService(Desk):
         return [
             self._node_view(line.node, line.state, line.partitions, line.notes)
             for line in self._overseer.nodes()
-            if line.state not in {"out", "left"}
+            if line.state not in {"left", "refused"}
         ]
 
     def _node_view(self, name: str, state: str, partitions: int, notes: list[str]) -> NodeView:
         known = self._overseer.roster.nodes.get(name)
         status = known.status if known else None
         progress = status.progress if status else None
-        heard = time.monotonic() - known.status_at if known and status else None
+        word = known.word.time if known and known.word else time.time()
+        heard = time.time() - (time.monotonic() - known.status_at) if known and status else word
         shown = _STATES.get(state, NodeState.SILENT)
         if progress is not None and progress.activity is Activity.DISK_FULL:
             shown = NodeState.DISK_FULL
@@ -304,7 +308,7 @@ class ClusterService(Desk):
             pid=status.pid or None if status else None,
             version=gossamer.__version__,
             uptime=round(time.time() - status.started, 1) if status else 0.0,
-            last_heartbeat=round(time.time() - (heard or 0.0), 3),
+            last_heartbeat=round(heard, 3),
             pages=progress.pages if progress else 0,
             bytes=progress.bytes if progress else 0,
             urls_seen=progress.urls_seen if progress else 0,
@@ -343,8 +347,11 @@ class ClusterService(Desk):
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
         known = self._overseer.roster.nodes.get(node)
-        if known is None or not known.alive:
+        before = [view for view in self._node_views() if view.id == node]
+        if known is None or not before:
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
+        if not known.alive and command is not NodeCommand.REMOVE:
+            raise RefusedError("not_done", f"{node} is lost; it can only be removed")
         try:
             if command is NodeCommand.REMOVE:
                 engine = self._overseer.engine
@@ -357,10 +364,8 @@ class ClusterService(Desk):
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         self._newsroom.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
-        for view in self._node_views():
-            if view.id == node:
-                return view
-        raise NotKnownError("no_such_node", f"{node} has left meanwhile")
+        after = [view for view in self._node_views() if view.id == node]
+        return (after or before)[0]
 
     # --- hosts and URLs
 

@@ -16,6 +16,7 @@ from gossamer.cluster.map import PartitionMap, move
 from gossamer.cluster.messages import (
     Answer,
     Crawl,
+    Evicted,
     Leader,
     Pause,
     Question,
@@ -25,6 +26,7 @@ from gossamer.cluster.messages import (
     decode,
     encode,
 )
+from gossamer.control.alerts import Trouble
 from gossamer.control.decisions import Decisions
 from gossamer.control.roster import Known, Roster
 from gossamer.control.summary import NodeLine, Summary
@@ -158,6 +160,17 @@ class Overseer(Decisions):
         ]
         return lines
 
+    def troubles(self) -> list[Trouble]:
+        """What is wrong with the cluster as a whole, as far as this control node knows."""
+        value = self._view.map
+        found = {
+            Trouble.ENGINE_AWAY: not self._engine.connected,
+            Trouble.STREAM_FULL: self._stream_full,
+            Trouble.OWNERLESS: value is not None and value.ownerless > 0,
+            Trouble.NODE_REFUSED: bool(self._roster.refused),
+        }
+        return [trouble for trouble, stands in found.items() if stands]
+
     def partitions(self) -> PartitionMap | None:
         return self._view.map
 
@@ -225,8 +238,14 @@ class Overseer(Decisions):
             return changed.change
 
     async def remove_node(self, node: str) -> None:
-        """The node hands everything over and ends."""
+        """The node hands everything over and ends; one that was lost is forgotten."""
         known = self._roster.nodes.get(node)
+        if known is not None and isinstance(known.word, Evicted):
+            value = self._view.map
+            if value is not None and node in value.nodes():
+                raise UsageError(f"{node} still owns partitions, which others are about to get")
+            await self._roster.forget(known)
+            return
         if known is None or not known.alive:
             raise UsageError(f"there is no node {node} in this crawl")
         others = {known.name for known in self.living()} - self._leaving - {node}

@@ -46,10 +46,10 @@ FACTS: dict[str, Facts] = {
         bound="cluster.links_bytes",
         when_full="refuses; senders keep their links and begin no new visits past cluster.backlog",
     ),
-    "streams events, submissions, audit": Facts(
+    "stream record.KIND": Facts(
         filled_by="the control nodes, each from its own file of what is not sent yet",
         emptied_by="nobody; every control node reads all of it into its own files",
-        bound="32, 64 and 64 MiB",
+        bound="events 32 MiB, submissions 64 MiB, audit 64 MiB",
         when_full="the oldest records go; the control nodes' files still have them",
     ),
     "subject status.NODE": Facts(
@@ -134,7 +134,7 @@ class Names:
     def links(self, partition: int | str) -> str:
         return f"{self.crawl}.links.{partition}"
 
-    def records_stream(self, kind: str) -> str:
+    def record_stream(self, kind: str) -> str:
         return f"{self.crawl}_{kind}"
 
     def record(self, kind: str) -> str:

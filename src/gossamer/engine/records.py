@@ -26,7 +26,7 @@ class RecordStream:
 
     def __init__(self, engine: Engine, kind: str) -> None:
         self._engine = engine
-        self._name = engine.names.records_stream(kind)
+        self._name = engine.names.record_stream(kind)
         self._subject = engine.names.record(kind)
         self._most = MOST_BYTES[kind]
 

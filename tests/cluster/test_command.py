@@ -72,7 +72,14 @@ def pid(file: Path) -> int:
 
 
 def test_until_done(command: Command) -> None:
-    answer = command.check_done(command.begin())
+    process = command.begin()
+    with ended(process):
+        until(lambda: command.web.requests() > 300, "requests", 60)
+        add = [*GOSSAMER, "nodes", "add", "--out", str(command.out)]
+        added = subprocess.run(add, capture_output=True, text=True, check=False)
+        assert added.stdout.startswith("n3: "), added.stderr
+        answer = command.check_done(process)
+    assert (command.out / "nodes/n3/messages").exists()
     assert answer["pages"] == len(expected(command.web))
     assert (answer["twice"], answer["urls_queued"], answer["nodes"]) == (0, 0, 2)
     assert (command.out / "crawl.toml").exists()

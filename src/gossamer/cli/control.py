@@ -185,6 +185,7 @@ async def _serve(  # noqa: PLR0917
             ClusterService(overseer, out, records) as service,
             serve(service, settings.control, out, await _listener(settings, say), audit) as serving,
         ):
+            overseer.served_at(serving.url)
             say(f"dashboard and API: {serving.url}")
             try:
                 await asyncio.Event().wait()

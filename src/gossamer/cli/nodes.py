@@ -119,7 +119,18 @@ def remove(
 
 
 @app.command()
-def add(
+def add(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Start another node, where `gossamer cluster` runs. Elsewhere a node joins when it is started."""
+    result = find(control, out).post("/commands", {"command": "add_node"})
+    if json:
+        print_json(result)
+        return
+    for node in result["nodes"]:
+        print(f"{plain(node['node'])}: {plain(node['note'])}")
+
+
+@app.command()
+def keep(
     node: Annotated[str, typer.Argument(help="Its name.")],
     *,
     engine: Engine = None,
@@ -127,9 +138,9 @@ def add(
     config: Config = None,
     settings: Set = None,
 ) -> None:
-    """Let a node stay that was to be removed. A new node is added by starting it."""
+    """Call a removal off: the node stays."""
     _ask("keep", {"node": node}, engine, crawl, config, settings)
-    print(f"{node} may own partitions; start it with: gossamer node --name {node} …")
+    print(f"{node} stays")
 
 
 @app.command()

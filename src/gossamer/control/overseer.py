@@ -120,6 +120,10 @@ class Overseer(Decisions):
 
     status = summary
 
+    def served_at(self, url: str) -> None:
+        """Others learn with the next beat where the leading control node is reached."""
+        self._leader.url = url
+
     def living(self) -> list[Known]:
         """The nodes that answer."""
         return [known for known in self._roster.nodes.values() if known.alive]

@@ -43,6 +43,7 @@ class Served:
         self.out = out
         self.web = web
         self.process: subprocess.Popen[bytes] | None = None
+        self.tokens = out / "control"
 
     @property
     def control(self) -> Path:
@@ -57,7 +58,7 @@ class Served:
         return urllib.parse.urlsplit(self.url).netloc
 
     def token(self, name: str = "token") -> str:
-        return (self.control / name).read_text().strip()
+        return (self.tokens / name).read_text().strip()
 
     def start(self, *options: str, resume: bool = False) -> "Served":
         """Starts it and waits until the API answers."""
@@ -65,7 +66,7 @@ class Served:
         until(self._answers, f"the API: {self.log('stderr').read_text()}")
         return self
 
-    def launch(self, *options: str, resume: bool = False) -> None:
+    def launch(self, *options: str, resume: bool = False, stderr: int | None = None) -> None:
         assert self.web is not None
         first = ["--resume"] if resume else [self.web.url, *USUAL]
         command = [*GOSSAMER, "crawl", *first, "--out", str(self.out), "--serve-port", "0"]
@@ -74,7 +75,7 @@ class Served:
                 [*command, "--json", *options],
                 stdin=subprocess.DEVNULL,
                 stdout=answer,
-                stderr=errors,
+                stderr=errors if stderr is None else stderr,
             )
 
     def _answers(self) -> bool:

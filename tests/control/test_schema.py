@@ -32,7 +32,7 @@ def description() -> dict[str, Any]:
     """As the API describes itself, made without a server so that tests can be named after it."""
     nobody = cast("Service", None)
     audit = AuditLog(Path("unused"))
-    app = make_app(nobody, tokens=Tokens({}), audit=audit, scheme="http", authorities=[])
+    app = make_app(nobody, tokens=Tokens({}), audit=audit, authorities=[], origins=[])
     return describe(app)
 
 

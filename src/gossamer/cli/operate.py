@@ -10,7 +10,7 @@ import typer
 
 from gossamer.cli.assignments import assignments
 from gossamer.cli.text import count, plain, size, span
-from gossamer.control.client import Client, find, path_of
+from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
 from gossamer.path.seed import read_seeds
 
@@ -54,9 +54,14 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
 
 
+_LONG = {"checkpoint", "rerank"}
+"""Every node has minutes for these."""
+
+
 def _command(name: str, meaning: str) -> Callable[..., None]:
     def run(*, control: Control = None, out: Out = None, json: Json = False) -> None:
-        result = find(control, out).post("/commands", {"command": name})
+        timeout = LONG_TIMEOUT if name in _LONG else None
+        result = find(control, out).post("/commands", {"command": name}, timeout=timeout)
         if json:
             print_json(result)
         else:

@@ -3,13 +3,15 @@
 import sys
 from pathlib import Path
 
+from gossamer.control.tokens import read_token, token_file
+
 
 def tell_where(url: str, directory: Path, *, plain: bool) -> None:
     """On the standard error. The token itself is shown to a terminal only, never to a log."""
-    file = directory / "token"
+    file = token_file(directory)
     if sys.stderr.isatty():
         # In the fragment: a browser does not send it, and the page takes it out of the address.
-        token = file.read_text().strip()
+        token = read_token(file)
         print(f"dashboard: {url}/#token={token}", file=sys.stderr)
     else:
         print(f"control API and dashboard: {url} (token in {file})", file=sys.stderr)

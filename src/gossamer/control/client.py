@@ -11,42 +11,50 @@ from typing import Any
 
 import msgspec
 
-from gossamer.control.tokens import read_token
+from gossamer.control.tokens import read_token, token_file
 from gossamer.errors import GossamerError, UsageError
 
 TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
 TIMEOUT = 60.0
+LONG_TIMEOUT = 330.0
+"""For commands whose answer a control node itself awaits for up to 300 s."""
 
 
 class Client:
     """Asks one control node."""
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
+        try:
+            parts = urllib.parse.urlsplit(url)
+            self._host, self._port = parts.hostname or "", parts.port
+        except ValueError as error:
+            raise UsageError(f"--control takes http://HOST:PORT; got {url!r}: {error}") from error
+        if parts.scheme not in {"http", "https"} or not self._host:
             raise UsageError(f"--control takes http://HOST:PORT; got {url!r}")
         self._url = url
-        self._parts = parts
+        self._secure = parts.scheme == "https"
         self._token = token
 
     def get(self, path: str, **query: object) -> Any:
         given = {name: value for name, value in query.items() if value is not None}
         return self.ask("GET", f"{path}?{urllib.parse.urlencode(given)}" if given else path)
 
-    def post(self, path: str, body: object = None) -> Any:
-        return self.ask("POST", path, body)
+    def post(self, path: str, body: object = None, *, timeout: float | None = None) -> Any:
+        return self.ask("POST", path, body, timeout=timeout)
 
     def patch(self, path: str, body: object) -> Any:
         return self.ask("PATCH", path, body)
 
-    def ask(self, method: str, path: str, body: object = None) -> Any:
+    def ask(
+        self, method: str, path: str, body: object = None, *, timeout: float | None = None
+    ) -> Any:
         """The answer's JSON; a refusal is an error with its reason."""
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         content = None
         if body is not None:
             content = msgspec.json.encode(body)
             headers["Content-Type"] = "application/json"
-        connection = self._connect()
+        connection = self._connect(TIMEOUT if timeout is None else timeout)
         try:
             connection.request(method, f"/api/v1{path}", body=content, headers=headers)
             answer = connection.getresponse()
@@ -65,12 +73,13 @@ class Client:
             raise kind(f"refused ({answer.status}): {detail}")
         return value
 
-    def _connect(self) -> http.client.HTTPConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "https":
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        if self._secure:
             context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=context)
-        return http.client.HTTPConnection(host, port, timeout=TIMEOUT)
+            return http.client.HTTPSConnection(
+                self._host, self._port, timeout=timeout, context=context
+            )
+        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
 
 def path_of(*parts: str) -> str:
@@ -90,7 +99,7 @@ def find(control: str | None, out: Path | None) -> Client:
                 "Name it with --control URL or --out DIR"
             ) from error
     named = os.environ.get(TOKEN_FILE)
-    file = Path(named) if named else directory / "token"
+    file = Path(named) if named else token_file(directory)
     if not named and not file.exists():
         raise UsageError(
             f"no token in {file}; name the crawl's directory with --out, or a file with the token "

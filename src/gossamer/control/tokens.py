@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from gossamer.control.shapes import Access, Role
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, SettingsError
 
 FILES: Final = {Role.OPERATE: "token", Role.READ: "token-read"}
+ELSEWHERE: Final = "tokens"
+"""A file in the control directory: where the tokens are, for those who look for them there."""
 _LEAST = 32
 _MOST = 512
 
@@ -48,11 +50,34 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
-def ensure_tokens(directory: Path) -> Tokens:
-    """Reads the token files, making those that are not there."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    directory.chmod(0o700)
+def ensure_tokens(directory: Path, *, shared: bool = False) -> Tokens:
+    """Reads the token files, making those that are not there.
+
+    A control directory is made its owner's alone. One that the settings name (`shared`) is not ours
+    to change: it is refused if it is open to others.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not shared:
+            directory.chmod(0o700)
+        mode = directory.stat().st_mode
+    except OSError as error:
+        raise GossamerError(f"no tokens can be in {directory}: {error.strerror}") from error
+    if mode & 0o077:
+        raise SettingsError(
+            f"control.tokens: {directory} is open to others; make it yours alone "
+            f"(chmod 700 {directory}), or name another"
+        )
     return Tokens({role: _ensure(directory / name) for role, name in FILES.items()})
+
+
+def token_file(directory: Path) -> Path:
+    """The file with the token to operate, of whoever serves from this control directory."""
+    try:
+        place = Path((directory / ELSEWHERE).read_text().strip())
+    except OSError:
+        place = directory
+    return place / FILES[Role.OPERATE]
 
 
 def read_token(file: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
+from gossamer.settings.names import PublicName
 from gossamer.settings.units import Duration, Size
 
 
@@ -267,8 +268,10 @@ class ControlSettings(Stage):
 
     address: str = fixed("127.0.0.1", "IP address that the control API listens on")
     port: int = fixed(8780, "its port; 0: any that is free", ge=0, le=65535)
-    names: list[HostName] = fixed(
-        [], "further names under which it is reached; requests by other names are refused"
+    names: list[PublicName] = fixed(
+        [],
+        "further names under which it is reached, as `name`, `name:port` or `https://name[:port]`; "
+        "requests by other names are refused",
     )
     tokens: str | None = fixed(
         None, "directory of the token files, for control nodes that share them; absent: its own"

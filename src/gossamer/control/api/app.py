@@ -43,11 +43,11 @@ def make_app(
     *,
     tokens: Tokens,
     audit: AuditLog,
-    scheme: str,
     authorities: Iterable[str],
+    origins: Iterable[str],
     dashboard: Path = DASHBOARD,
 ) -> FastAPI:
-    """The API over a service. `authorities`: what `Host` may be, as `name:port`."""
+    """The API over a service. `authorities`, `origins`: what `Host` and `Origin` may be."""
     app = FastAPI(
         title="Gossamer control API",
         version="1",
@@ -70,7 +70,7 @@ def make_app(
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(BodyTooLargeError, _too_large)
     app.add_exception_handler(Exception, _defect)
-    app.add_middleware(Guard, tokens=tokens, scheme=scheme, authorities=list(authorities))
+    app.add_middleware(Guard, tokens=tokens, authorities=list(authorities), origins=list(origins))
     return app
 
 

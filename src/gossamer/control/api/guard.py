@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
+from fastapi.exceptions import HTTPException
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -55,12 +56,17 @@ class Guard:
     """The outermost layer of the application."""
 
     def __init__(
-        self, app: ASGIApp, *, tokens: Tokens, scheme: str, authorities: Iterable[str]
+        self,
+        app: ASGIApp,
+        *,
+        tokens: Tokens,
+        authorities: Iterable[str],
+        origins: Iterable[str],
     ) -> None:
         self._app = app
         self._tokens = tokens
         self._authorities = {authority.lower() for authority in authorities}
-        self._origins = {f"{scheme}://{authority}" for authority in self._authorities}
+        self._origins = {origin.lower() for origin in origins}
         self._failures = Failures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -145,8 +151,14 @@ def _refused(status: int, code: str, detail: str, **headers: str) -> Response:
     return answer
 
 
-class BodyTooLargeError(Exception):
-    """More came than was announced, or than is allowed."""
+class BodyTooLargeError(HTTPException):
+    """More came than was announced, or than is allowed.
+
+    Of this kind, so that whoever reads the body for a route lets it pass.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(413, "the request is too large")
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -1,4 +1,4 @@
-"""The server: one socket, loopback by default, TLS by setting; `url` and `pid` beside the tokens.
+"""The server: one socket, loopback by default, TLS by setting; who looks finds `url`, `pid`, `tokens`.
 
 Guarantees: the headers of safety are on every answer, also on those that no route and no guard gave:
 a failure of ours, a request that is no HTTP, too many connections.
@@ -20,10 +20,11 @@ from fastapi import FastAPI
 from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
+from gossamer.control.api.names import names_of
 from gossamer.control.api.safety import SAFETY
 from gossamer.control.api.tls import make_context
 from gossamer.control.service import Service
-from gossamer.control.tokens import ensure_tokens
+from gossamer.control.tokens import ELSEWHERE, ensure_tokens
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.settings.model import ControlSettings
 
@@ -86,19 +87,6 @@ def check(settings: ControlSettings) -> None:
         listen(settings).close()
 
 
-def authorities(settings: ControlSettings, port: int) -> list[str]:
-    """What `Host` may be: the address listened on, names of loopback, and `control.names`."""
-    names = set(settings.names)
-    address = ipaddress.ip_address(settings.address)
-    if address.is_loopback or address.is_unspecified:
-        names |= {"localhost", "127.0.0.1", "[::1]"}
-    if not address.is_unspecified:
-        names.add(f"[{address}]" if address.version == 6 else str(address))
-    default = 443 if settings.certificate else 80
-    bare = names if port == default else set()
-    return sorted({f"{name}:{port}" for name in names} | bare)
-
-
 @contextlib.asynccontextmanager
 async def serve(
     service: Service,
@@ -113,20 +101,20 @@ async def serve(
     """
     context = await asyncio.to_thread(make_context, settings)
     place = Path(settings.tokens) if settings.tokens else directory
-    tokens = await asyncio.to_thread(ensure_tokens, place)
+    shared = settings.tokens is not None
+    tokens = await asyncio.to_thread(ensure_tokens, place, shared=shared)
     if audit is None:
         audit = AuditLog(directory / "audit.jsonl")
         await audit.open()
     listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
-    scheme = "https" if settings.certificate else "http"
-    allowed = authorities(settings, port)
+    names = names_of(settings, port)
     app = make_app(
         service,
         tokens=tokens,
         audit=audit,
-        scheme=scheme,
-        authorities=allowed,
+        authorities=names.authorities,
+        origins=names.origins,
     )
     server = _Server(_config(app, context))
     task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -136,18 +124,15 @@ async def serve(
         started.cancel()
         await task
         raise GossamerError("the control API did not start")
-    host = settings.names[0] if settings.names else settings.address
-    host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     remote = not ipaddress.ip_address(settings.address).is_loopback
-    serving = Serving(f"{scheme}://{host}:{port}", plain=remote and scheme == "http")
-    await asyncio.to_thread(_publish, directory, serving.url)
+    serving = Serving(names.url, plain=remote and context is None)
+    await asyncio.to_thread(_publish, directory, place, serving.url)
     try:
         yield serving
     finally:
         server.should_exit = True
         await task
-        for name in ("url", "pid"):
+        for name in ("url", "pid", ELSEWHERE):
             (directory / name).unlink(missing_ok=True)
 
 
@@ -168,8 +153,9 @@ def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
     )
 
 
-def _publish(directory: Path, url: str) -> None:
-    for name, text in (("url", url), ("pid", str(os.getpid()))):
+def _publish(directory: Path, tokens: Path, url: str) -> None:
+    # The URL last: who sees it finds the rest too.
+    for name, text in ((ELSEWHERE, tokens.absolute()), ("pid", os.getpid()), ("url", url)):
         young = directory / f"{name}.new"
         young.write_text(f"{text}\n")
         young.replace(directory / name)

@@ -2,6 +2,9 @@
 
 const ROOT = "/api/v1";
 const PATIENCE = 20_000;
+/** The control node itself waits up to 300 s for every node to do these. */
+const LONG_PATIENCE = 330_000;
+const LONG_COMMANDS = new Set(["checkpoint", "rerank"]);
 
 /** A request that was not done: `code` for programs, `message` for people. */
 export class Refusal extends Error {
@@ -50,7 +53,7 @@ export class Api {
     const headers = this.#headers();
     if (body !== undefined) headers["Content-Type"] = "application/json";
     // A command may wait for every node; a look must not hang for ever.
-    const limit = AbortSignal.timeout(method === "GET" ? PATIENCE : 3 * PATIENCE);
+    const limit = AbortSignal.timeout(patience(method, path, body));
     let response;
     try {
       response = await fetch(ROOT + path, {
@@ -98,6 +101,11 @@ export class Api {
 /** A part of a path, whatever is in it. */
 export function part(text) {
   return encodeURIComponent(text);
+}
+
+function patience(method, path, body) {
+  if (method === "GET") return PATIENCE;
+  return path === "/commands" && LONG_COMMANDS.has(body?.command) ? LONG_PATIENCE : 3 * PATIENCE;
 }
 
 function asked(query) {

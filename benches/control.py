@@ -180,10 +180,10 @@ class Crawl:
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Paused meanwhile: what is set up then is neither held up nor measured."""
-        for command in ("pause", "resume"):
-            Client(self.url, self.token).post("/commands", {"command": command})
-            if command == "pause":
-                yield
+        client = Client(self.url, self.token)
+        client.post("/commands", {"command": "pause"})
+        yield
+        client.post("/commands", {"command": "resume"})
         time.sleep(SETTLING)
 
     def measure(self) -> Pace:

@@ -1,40 +1,64 @@
-"""The cost of watching: lists of a million hosts, and a crawl with ten browsers' worth of watchers.
+"""The cost of watching: lists of a million hosts, and a crawl with ten browsers open.
 
 The list: a paused crawl with a million hosts queued, asked over HTTP in every order, with searches
-and deep pages. Watching: the same crawl with nobody and with ten watchers in turns; each watcher has
-a stream open and looks at hosts, nodes and history every two seconds, as a dashboard does.
+and deep pages. Watching: one crawl without a delay, looked at by nobody and by ten pages of a real
+Chromium in turns, and each watched time set beside the unwatched ones before and after it.
+
+Browsers are on other machines than a crawl. Here they are not, so the crawl with its server has one
+processor, and the simulated web and Chromium have the others, Chromium at idle priority: what shows
+is what it costs the crawl to be watched, not what it costs to draw. The crawl fills its processor, so
+that all its server does is taken from visits.
 """
 
 import asyncio
+import contextlib
 import http.client
 import itertools
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple, Self
 
+from benches.browsers import SHOWN, chromium
 from benches.crawl import GOSSAMER
 from gossamer.control.api.server import serve as serve_api
+from gossamer.control.client import Client
 from gossamer.control.standalone import StandaloneService
+from gossamer.control.tokens import read_token
 from gossamer.node.directory import prepare
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.settings import load
-from gossamer.simweb import Options, serve
+from gossamer.simweb import Options, SimWeb, serve
 
 MANY = 1_000_000
 MOST_MS = 200
-WATCHERS = 10
-ROUNDS = 3
+ROUNDS = 5
+SECONDS = 6.0
+"""Of each time that is measured."""
+SETTLED = 5_000
+"""Requests before the first one: the crawl is at its pace."""
+SETTLING = 1.0
+"""Seconds until it is at its pace again after a pause."""
 HOSTS = 400
-PAGES = 30_000
+PAGES = 2_000_000
+"""More than it can visit meanwhile; it is ended then."""
 LOSS = 0.03
 
 Row = dict[str, object]
+
+
+class Pace(NamedTuple):
+    rate: float
+    """Pages per second."""
+    cost: float
+    """Microseconds of CPU per page."""
 
 
 class Api:
@@ -47,21 +71,14 @@ class Api:
         self._connection = http.client.HTTPConnection(self._authority, timeout=60)
 
     def get(self, path: str, **query: object) -> dict[str, object]:
-        value: dict[str, object] = json.loads(self.read(path, **query))
-        return value
-
-    def read(self, path: str, **query: object) -> bytes:
         text = f"?{urllib.parse.urlencode(query)}" if query else ""
         self._connection.request("GET", f"/api/v1{path}{text}", headers=self._headers)
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{path}: {answer.status} {body[:200]!r}")
-        return body
-
-    def stream(self) -> http.client.HTTPResponse:
-        self._connection.request("GET", "/api/v1/stream", headers=self._headers)
-        return self._connection.getresponse()
+        value: dict[str, object] = json.loads(body)
+        return value
 
 
 def ask_lists(directory: Path) -> list[float]:
@@ -128,83 +145,133 @@ def lists() -> list[Row]:
     ]
 
 
-def watch(directory: Path, ended: threading.Event) -> None:
-    stream = Api(directory).stream()
-    threading.Thread(target=stream.read, daemon=True).start()
-    api = Api(directory)
-    while not ended.is_set():
-        try:
-            # Read and not decoded: a browser does that on its own machine.
-            api.read("/hosts", sort="queued", limit=50)
-            api.read("/nodes")
-            api.read("/history", seconds=60)
-        except (OSError, RuntimeError, http.client.HTTPException):
-            return
-        ended.wait(2.0)
+class Crawl:
+    """A crawl without a delay that is served, on a processor of its own."""
+
+    def __init__(self, web: SimWeb, out: Path, processors: set[int]) -> None:
+        self._web = web
+        self.control = out / "control"
+        self._process = subprocess.Popen(
+            [*GOSSAMER, "crawl", web.url, "--scope", "any", "--allow-private", "--delay", "0",
+             "--out", str(out), "--serve-port", "0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        # Before it has threads of its own: these stay where it is.
+        os.sched_setaffinity(self._process.pid, processors)
+
+    @property
+    def url(self) -> str:
+        return (self.control / "url").read_text().strip()
+
+    @property
+    def token(self) -> str:
+        return read_token(self.control / "token")
+
+    def __enter__(self) -> Self:
+        while not (self.control / "url").exists() or self._web.requests() < SETTLED:
+            time.sleep(0.05)
+            self._check()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Paused meanwhile: what is set up then is neither held up nor measured."""
+        client = Client(self.url, self.token)
+        client.post("/commands", {"command": "pause"})
+        yield
+        client.post("/commands", {"command": "resume"})
+        time.sleep(SETTLING)
+
+    def measure(self) -> Pace:
+        """Pages per second by the web's own count, and CPU of the process per page, from now on."""
+        pages, cpu, begun = self._web.requests(), self._cpu(), time.perf_counter()
+        time.sleep(SECONDS)
+        pages, cpu = self._web.requests() - pages, self._cpu() - cpu
+        seconds = time.perf_counter() - begun
+        self._check()
+        return Pace(pages / seconds, cpu / pages * 1e6)
+
+    def _check(self) -> None:
+        if self._process.poll() is not None:
+            raise RuntimeError("the crawl ended before it was measured: it needs more pages")
+
+    def _cpu(self) -> float:
+        text = Path(f"/proc/{self._process.pid}/stat").read_text()
+        fields = text.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def crawl_watched(url: str, out: Path, watchers: int) -> tuple[float, float]:
-    """Pages per second of the crawl's own time, and CPU seconds of its process per page."""
-    process = subprocess.Popen(
-        [*GOSSAMER, "crawl", url, "--scope", "any", "--allow-private", "--delay", "0",
-         "--out", str(out), "--json", "--serve-port", "0"],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    ended = threading.Event()
-    while not (out / "control" / "url").exists():
-        time.sleep(0.01)
-        if process.poll() is not None:
-            raise RuntimeError("the crawl ended before it was served")
-    threads = [
-        threading.Thread(target=watch, args=(out / "control", ended)) for _ in range(watchers)
-    ]
-    for thread in threads:
-        thread.start()
-    cpu = 0.0
-    while process.poll() is None:
-        cpu = _cpu(process.pid) or cpu
-        time.sleep(0.05)
-    ended.set()
-    for thread in threads:
-        thread.join()
-    text = process.stdout.read() if process.stdout else ""
-    summary = json.loads(text.splitlines()[-1])
-    return summary["pages"] / summary["seconds"], cpu / summary["pages"]
+def shares() -> tuple[set[int], set[int]]:
+    """Processors of the crawl, and of everything else; the same one where there is but one."""
+    first, *others = sorted(os.sched_getaffinity(0))
+    return {first}, set(others) or {first}
 
 
-def _cpu(pid: int) -> float | None:
+def measured() -> tuple[list[Pace], list[Pace], float]:
+    """Nobody, ten browsers, nobody, …; and the questions per second that the browsers asked."""
+    alone, watched, asked = [], [], 0
+    ours, theirs = shares()
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, theirs)
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / 100
+        with (
+            serve(Options(port=0, hosts=HOSTS, pages=PAGES, host_skew=0.0)) as web,
+            chromium(theirs) as browsers,
+            tempfile.TemporaryDirectory() as directory,
+            Crawl(web, Path(directory) / "out", ours) as crawl,
+        ):
+            alone.append(crawl.measure())
+            for _ in range(ROUNDS):
+                with crawl.held():
+                    browsers.sign_in(crawl.url, crawl.token)
+                    asked -= browsers.asked()
+                watched.append(crawl.measure())
+                with crawl.held():
+                    asked += browsers.asked()
+                    browsers.leave()
+                alone.append(crawl.measure())
+    finally:
+        os.sched_setaffinity(0, before)
+    return alone, watched, asked / (ROUNDS * (SECONDS + SETTLING))
+
+
+def beside(values: list[float], between: list[float]) -> float:
+    """The median of each value beside the mean of its two neighbours in time."""
+    return statistics.median(
+        value / ((before + after) / 2)
+        for value, (before, after) in zip(values, itertools.pairwise(between), strict=True)
+    )
+
+
+def spread(values: list[float]) -> str:
+    """How far values that should be equal are apart: a loss below that is not seen."""
+    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
 def watching() -> list[Row]:
-    alone: list[tuple[float, float]] = []
-    watched: list[tuple[float, float]] = []
-    with serve(Options(port=0, hosts=HOSTS, pages=PAGES, host_skew=0.0)) as web:
-        for _ in range(ROUNDS):
-            for results, watchers in ((alone, 0), (watched, WATCHERS)):
-                with tempfile.TemporaryDirectory() as directory:
-                    results.append(crawl_watched(web.url, Path(directory) / "out", watchers))
-    rates = [statistics.median(rate for rate, _ in rows) for rows in (alone, watched)]
-    costs = [statistics.median(cost for _, cost in rows) * 1e6 for rows in (alone, watched)]
+    alone, watched, asked = measured()
+    rates = [[pace.rate for pace in rows] for rows in (alone, watched)]
+    costs = [[pace.cost for pace in rows] for rows in (alone, watched)]
     return [
         {
-            "what": f"crawl with {WATCHERS} watchers, {HOSTS} hosts, {PAGES} pages",
-            "value": round(rates[1]),
+            "what": f"crawl on one processor, {len(SHOWN)} Chromium pages live, {ROUNDS} rounds",
+            "value": round(statistics.median(rates[1])),
             "unit": "pages/s",
-            "beside": f"nobody watches: {rates[0]:.0f}",
-            "ratio": round(rates[1] / rates[0], 3),
+            "beside": f"nobody: {spread(rates[0])}; Chromium at idle priority on the other "
+            f"processors, asking {asked:.1f}/s beside its streams",
+            "ratio": round(beside(rates[1], rates[0]), 3),
             "bar": 1 - LOSS,
         },
         {
             "what": "the same, CPU of the crawl's process per page",
-            "value": round(costs[1]),
+            "value": round(statistics.median(costs[1])),
             "unit": "µs",
-            "beside": f"nobody watches: {costs[0]:.0f}",
-            "ratio": round(costs[0] / costs[1], 3),
+            "beside": f"nobody: {spread(costs[0])}",
+            "ratio": round(1 / beside(costs[1], costs[0]), 3),
             "bar": None,
         },
     ]

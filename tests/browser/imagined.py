@@ -110,6 +110,8 @@ class ImaginedCluster:
             hosts_set_aside=37,
             hosts_blocked=len(self.blocked),
             hosts_aliases=12,
+            reranking=0,
+            reranked=0,
             outcomes={
                 "fetched": int(pages),
                 "redirected": int(visits * 0.07),

@@ -86,7 +86,9 @@ class Cluster:
         snapshot_every: str = "1h",
         engines: list[str] | None = None,
         expect: int = 3,
+        stay: bool = False,
     ) -> None:
+        self.stay = stay
         self.web = web
         self.out = out
         out.mkdir()
@@ -117,8 +119,8 @@ class Cluster:
             [
                 "control", *arguments, "--engine", ",".join(self.urls),
                 "--out", str(self.out / name), "--name", name, "--expect", str(self.expect),
-                "--scope", "any", "--allow-private", "--delay", self.delay, "--until-done",
-                *self.options,
+                "--scope", "any", "--allow-private", "--delay", self.delay,
+                *([] if self.stay else ["--until-done"]), *self.options,
             ],
             self.out / f"{name}.messages",
         )  # fmt: skip

@@ -1,5 +1,6 @@
 """A real engine for each test, and clusters of real processes on a simulated web."""
 
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from tests.cluster.clustering import Cluster
 from gossamer.engine import Access, Engine, Server, connect
 from gossamer.simweb import Options, SimWeb, serve
 
-WEB = Options(hosts=64, pages=4000, host_skew=0.0, duplicates=0.0, port=0)
+WEB = Options(hosts=64, pages=2400, host_skew=0.0, duplicates=0.0, port=0)
+LARGE = dataclasses.replace(WEB, pages=4000)
+large = pytest.mark.parametrize("web", [LARGE], indirect=True, ids=["large"])
+"""For tests in which leases run out, or the like, while the crawl goes on."""
 
 
 @pytest.fixture
@@ -34,8 +38,8 @@ def web_log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def web(web_log: Path) -> Iterator[SimWeb]:
-    with serve(WEB, log=web_log) as running:
+def web(request: pytest.FixtureRequest, web_log: Path) -> Iterator[SimWeb]:
+    with serve(getattr(request, "param", WEB), log=web_log) as running:
         yield running
 
 

@@ -12,10 +12,10 @@ from tests.cluster.clustering import Cluster, logged
 from gossamer.simweb import Options, SimWeb, serve, truth
 
 HOSTS = 16
-GAP = 0.060
+GAP = 0.030
 BLUR = 0.003
 """The server notes a request when it has read it, so a little may be lost on the way."""
-WEB = Options(port=0, hosts=HOSTS, pages=500, host_skew=0.0, names=True, shared_address=0.7)
+WEB = Options(port=0, hosts=HOSTS, pages=400, host_skew=0.0, names=True, shared_address=0.7)
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_a_directory_of_another_node(tmp_path: Path, server: Server) -> None:
 def test_a_broken_snapshot_waits_for_its_repair(cluster: Maker, web: SimWeb) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
     one.start()
-    one.until_requests(800)
+    one.until_requests(500)
     store = Snapshots(str(one.out / "snapshots"), "crawl")
 
     async def newest_of_n2() -> dict[int, str]:

@@ -1,18 +1,16 @@
 """The control node of a real cluster: everything seen and changed from one place."""
 
-import contextlib
-import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cluster.clustering import Cluster
+from tests.cluster.clustering import Cluster, logged
+from tests.cluster.steering import Steered
 from tests.crawl.crawling import until
 
 from gossamer.control.client import Client, path_of
-from gossamer.control.tokens import read_token
 from gossamer.errors import GossamerError
 from gossamer.simweb import Options, SimWeb, serve
 
@@ -24,42 +22,6 @@ QUIET = 1.5
 def web(web_log: Path) -> Iterator[SimWeb]:
     with serve(WEB, log=web_log) as running:
         yield running
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-class Steered:
-    """A cluster with its API."""
-
-    def __init__(self, make: Callable[..., Cluster], tmp_path: Path, delay: str = "50ms") -> None:
-        self.port = free_port()
-        self.tokens = tmp_path / "tokens"
-        self.tokens.mkdir(mode=0o700)
-        self.cluster = make(
-            "--set", f"control.port={self.port}",
-            "--set", f"control.tokens={self.tokens}",
-            delay=delay,
-        )  # fmt: skip
-
-    def client(self) -> Client:
-        until((self.tokens / "token").exists, "a token")
-        return Client(f"http://127.0.0.1:{self.port}", read_token(self.tokens / "token"))
-
-    def ask(self, question: Callable[[Client], Any]) -> Any:
-        with contextlib.suppress(GossamerError):
-            return question(self.client())
-        return None
-
-    def until(self, question: Callable[[Client], Any], what: str, seconds: float = 60.0) -> Any:
-        end = time.monotonic() + seconds
-        while not (answer := self.ask(question)):
-            assert time.monotonic() < end, f"waited in vain: {what}\n{self.cluster.said()}"
-            time.sleep(0.1)
-        return answer
 
 
 @pytest.fixture
@@ -111,6 +73,25 @@ def test_a_setting_reaches_every_node_and_can_be_undone(steered: Steered) -> Non
         api.patch("/settings", {"values": {"scope.include": ["("]}})
 
 
+def test_every_node_reranks_and_nothing_is_lost(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    api = steered.client()
+    api.patch("/settings", {"values": {"frontier.order": "static"}})
+    result = api.post("/commands", {"command": "rerank"})
+    assert result["confirmed"], result
+    assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
+    steered.until(lambda api: api.get("/status")["reranked"] > 100, "URLs move")
+    steered.until(
+        lambda api: [e for e in api.get("/events")["events"] if "moved" in e["data"]], "its end"
+    )
+    # The partitions of n3 are handed over, in the order that holds since.
+    api.post("/nodes/n3/remove")
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
 def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -> None:
     cluster = steered.cluster
     cluster.start()
@@ -139,6 +120,37 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
     assert api.post(host, {"action": "unblock"})["blocked"] is False
     owners = {row["node"] for row in api.get("/partitions")["partitions"]}
     assert owners == {"n1", "n2", "n3"}
+
+
+def test_what_is_wrong_is_told(steered: Steered) -> None:
+    """A lost node stays in view until it is removed; an engine that is away is not blamed on nodes."""
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    cluster.nodes["n2"].kill()
+
+    def kinds(api: Client) -> set[tuple[str, str | None]]:
+        return {(alert["kind"], alert["node"]) for alert in api.get("/alerts")}
+
+    steered.until(lambda api: ("node_lost", "n2") in kinds(api), "the alert")
+    api = steered.client()
+    states = {node["id"]: node["state"] for node in api.get("/nodes")}
+    assert states["n2"] == "lost"
+    with pytest.raises(GossamerError, match="only be removed"):
+        api.post(path_of("nodes", "n2", "pause"))
+    steered.until(lambda api: _removed(api, "n2"), "its partitions to be others'")
+    steered.until(lambda api: len(api.get("/nodes")) == 2 and not kinds(api), "it is forgotten")
+    assert cluster.server is not None
+    cluster.server.stop()
+    steered.until(lambda api: kinds(api) == {("engine_away", None)}, "what is really wrong")
+
+
+def _removed(api: Client, node: str) -> bool:
+    try:
+        api.post(path_of("nodes", node, "remove"))
+    except GossamerError:
+        return False
+    return True
 
 
 def test_another_control_node_takes_over(steered: Steered) -> None:
@@ -181,5 +193,37 @@ def test_a_node_is_held_back_and_removed(steered: Steered) -> None:
     steered.until(
         lambda api: "n2" not in {n["id"] for n in api.get("/nodes")}, "n2 gone", seconds=60
     )
+    cluster.until_done()
+    assert not cluster.check_union()
+
+
+def test_a_node_that_is_held_back_stays_so_over_a_restart(steered: Steered) -> None:
+    cluster = steered.cluster
+    cluster.start()
+    steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+
+    def node(api: Client) -> dict[str, Any]:
+        return next((one for one in api.get("/nodes") if one["id"] == "n1"), {})
+
+    steered.client().post("/nodes/n1/pause")
+    steered.until(lambda api: node(api)["state"] == "paused", "n1 paused")
+    before, pid = len(logged(cluster.directory("n1"))), node(steered.client())["pid"]
+    # Neither the node nor a control node has to remember it.
+    control = cluster.control
+    assert control is not None
+    cluster.nodes["n1"].kill()
+    control.kill()
+    cluster.start_control()
+    cluster.start_node("n1")
+    steered.until(
+        lambda api: node(api).get("pid") not in {None, pid} and node(api).get("state") == "paused",
+        "n1 back, paused",
+    )
+    others = steered.client().get("/status")["visits"]
+    steered.until(lambda api: api.get("/status")["visits"] > others + 50, "the others go on")
+    assert len(logged(cluster.directory("n1"))) <= before
+    assert node(steered.client())["partitions"] > 0
+    steered.client().post("/nodes/n1/resume")
+    steered.until(lambda api: node(api).get("state") == "running", "n1 running")
     cluster.until_done()
     assert not cluster.check_union()

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tests.cluster.clustering import GOSSAMER, Cluster, logged, stored
+from tests.cluster.conftest import large
 from tests.cluster.proxy import Proxy
 from tests.crawl.crawling import shortest_gap, until
 
@@ -75,6 +76,7 @@ async def cuts(cluster: Cluster, node: str) -> dict[int, float]:
     return found
 
 
+@large
 def test_killed_and_its_disk_wiped(
     cluster: Maker, web: SimWeb, web_log: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_killed_and_its_disk_wiped(
     check_gap(web, web_log)
 
 
+@large
 def test_frozen_beyond_its_lease_and_woken(cluster: Maker, web: SimWeb, web_log: Path) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
     one.start()
@@ -126,6 +129,7 @@ def test_frozen_beyond_its_lease_and_woken(cluster: Maker, web: SimWeb, web_log:
     check_gap(web, web_log)
 
 
+@large
 def test_add_a_node_and_remove_a_node(cluster: Maker, web: SimWeb, web_log: Path) -> None:
     one = cluster(delay="100ms", expect=2)
     one.start("n1", "n2")
@@ -157,6 +161,7 @@ def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
     assert one.check_union() == Counter()
 
 
+@large
 def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
     one = cluster(delay="100ms")
     one.start()
@@ -172,6 +177,7 @@ def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
     assert one.check_union() == Counter()
 
 
+@large
 def test_cut_off_from_the_engine(cluster: Maker, web: SimWeb, web_log: Path) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
     one.start_engine()
@@ -219,6 +225,7 @@ def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> No
     check_gap(web, web_log)
 
 
+@large
 def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
     one.start()

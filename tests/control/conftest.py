@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.control.serving import Served, served
+from tests.cluster.clustering import Cluster
+from tests.control.serving import Served, served, until
 
 from gossamer.simweb import Options, SimWeb, serve
 
@@ -40,3 +41,27 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield crawl.start("--delay", "0s", "--stay")
         finally:
             crawl.kill()
+
+
+@pytest.fixture(scope="module")
+def quiet_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The same by a control node and two crawl nodes."""
+    place = tmp_path_factory.mktemp("quiet-cluster")
+    with serve(Options(hosts=10, pages=100, host_skew=0.0, port=0)) as web:
+        cluster = Cluster(web, place / "out", expect=2, stay=True)
+        crawl = Served(cluster.out, web)
+        try:
+            cluster.start("n1", "n2")
+            until((crawl.control / "url").exists, "the API")
+            until(lambda: crawl.ask("GET", "/readyz").status == 200, "a control node that is ready")
+            until(lambda: crawl.get("/status")["pages"] >= 100, "some pages")
+            yield crawl
+        finally:
+            cluster.end()
+
+
+@pytest.fixture(scope="module", params=["quiet", "quiet_cluster"])
+def asked(request: pytest.FixtureRequest) -> Served:
+    """Either: what is served must not depend on which it is."""
+    crawl: Served = request.getfixturevalue(request.param)
+    return crawl

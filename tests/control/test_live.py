@@ -79,6 +79,24 @@ def test_types_bodies_and_depth(crawl: Served, web_log: Path):
     )
 
 
+def test_a_site_is_visited_so_many_folders_deep(crawl: Served, web_log: Path):
+    def deep(since: float) -> list[str]:
+        paths = (path.partition("?")[0] for _, _, path in pages(web_log, since))
+        return [path for path in paths if path.count("/") > 2]
+
+    until(lambda: len(deep(0.0)) > 50, "the crawl is deep in its sites")
+    crawl.set(limits__site_depth=1)
+    begun = time.time() + 0.5
+    until(lambda: len(pages(web_log, begun)) > 200, "what is not deep is visited")
+    assert deep(begun) == []
+    assert crawl.get("/status")["outcomes"]["out_of_scope"] > 10
+    account = crawl.get("/urls", url=crawl.get_seed() + "a/b/c.html")
+    assert account["out_of_scope"].startswith("limits.site_depth")
+    assert crawl.get("/urls", url=crawl.get_seed() + "a/b.html")["out_of_scope"] is None
+    crawl.set(limits__site_depth=None)
+    until(lambda: deep(begun), "deep pages are visited again")
+
+
 def test_an_override_slows_one_host_down(crawl: Served, web_log: Path):
     until(lambda: len(requests(web_log)) > 300, "the crawl is under way")
     counts = Counter(host for _, host, _ in requests(web_log))
@@ -129,6 +147,8 @@ def test_wrong_values_change_nothing(crawl: Served):
         {"scope.kind": "everything"},
         {"fetch.total_timeout": "2d"},
         {"limits.depth": 10**9},
+        {"limits.site_depth": -1},
+        {"frontier.order": "random"},
         {"politeness.overrides": {"not a host/": "1s"}},
         {"no.such": 1},
         {"fetch": {"concurrency": 1}},

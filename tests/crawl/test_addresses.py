@@ -19,7 +19,7 @@ from gossamer.simweb import Options, serve, truth
 pytestmark = pytest.mark.timeout(120)
 
 HOSTS = 16
-GAP = 0.040
+GAP = 0.020
 LATENCY = 0.015
 """The least time that the server takes to answer: the gap runs from the end of a visit."""
 BLUR = 0.003
@@ -70,7 +70,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     options = Options(
         port=0,
         hosts=HOSTS,
-        pages=400,
+        pages=340,
         host_skew=0.0,
         names=True,
         shared_address=0.7,

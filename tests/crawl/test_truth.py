@@ -15,7 +15,7 @@ from gossamer.simweb.truth import Row
 pytestmark = pytest.mark.timeout(300)
 
 GAP = 0.02
-CRAWL_DELAY_CUT = 0.1
+CRAWL_DELAY_CUT = 0.04
 SETTINGS = {
     # Waits of minutes and days become short enough for a test; nothing else is changed.
     "politeness.delay": f"{GAP * 1000:.0f}ms",
@@ -55,7 +55,9 @@ def in_trap(url: str) -> bool:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
     directory = tmp_path_factory.mktemp("truth")
-    options = Options(port=0, hosts=30, pages=1200, **ALL_BEHAVIOURS)
+    # Slow hosts are slow enough to be so, and no more: one of them would take half a minute.
+    behaviours = ALL_BEHAVIOURS | {"drip_seconds": 0.12}
+    options = Options(port=0, hosts=30, pages=1200, **behaviours)
     with serve(options, log=directory / "requests.log") as web:
         sets = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
         usual = ["--scope", "any", "--allow-private", *sets]

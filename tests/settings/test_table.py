@@ -21,7 +21,7 @@ def test_the_live_settings_of_the_contract_are_there():
         "fetch.concurrency", "dns.concurrency", "limits.depth", "limits.dynamic_depth",
         "politeness.delay", "politeness.overrides", "scope.skip_suffixes", "fetch.types",
         "scope.kind", "scope.block", "limits.pages", "limits.pages_per_host", "store.batch_pages",
-        "store.batch_wait",
+        "store.batch_wait", "frontier.order", "limits.site_depth",
     } <= live  # fmt: skip
     fixed = {row.name for row in rows() if not row.live}
     assert {"partitions", "fetch.agent", "seen.kind", "store.warc_size", "control.port"} <= fixed
@@ -33,6 +33,7 @@ def test_kinds_and_ranges():
     assert table["fetch.max_body"].kind == "size"
     assert table["scope.kind"].choices == ["host", "domain", "prefix", "any"]
     assert (table["dns.concurrency"].minimum, table["dns.concurrency"].maximum) == (1, 10_000)
+    assert table["frontier.order"].choices == ["breadth", "deep", "arrival", "static"]
     assert table["limits.pages"].optional
     assert not table["fetch.concurrency"].optional
 

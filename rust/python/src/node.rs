@@ -255,6 +255,10 @@ impl PyNode {
         self.with(py, Node::checkpoint)
     }
 
+    fn rerank(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Node::rerank)
+    }
+
     fn aliases(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |node| node.aliases().map(|value| value.to_string()))
     }

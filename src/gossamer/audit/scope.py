@@ -13,7 +13,7 @@ BATCH = 8192
 FROM_BYTES = 64
 """`from` in the log is cut to so many bytes."""
 
-_ONLY_PAGES = ("scope.skip_suffixes", "scope.include")
+_ONLY_PAGES = ("scope.skip_suffixes", "scope.include", "limits.site_depth")
 
 
 class ScopeCheck:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,10 +33,12 @@ from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
+from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.server import PortTakenError, check, listen, serve
 from gossamer.control.clustered import ClusterService
 from gossamer.control.copy import write_whole
 from gossamer.control.overseer import Overseer
+from gossamer.control.records import Records
 from gossamer.control.summary import Summary
 from gossamer.engine import connect
 from gossamer.errors import GossamerError, SettingsError
@@ -141,39 +144,48 @@ async def _run(  # noqa: PLR0917
         if seeds:
             refused = await overseer.add_seeds(seeds)
             show_refused([Refused(*one) for one in refused], total=len(seeds))
-        await Answers(overseer).serve(engine)
-        tasks = [
-            asyncio.create_task(_stop_when(ended, overseer)),
-            asyncio.create_task(_serve(overseer, settings, out, say)),
-        ]
-        try:
-            return await overseer.run()
-        finally:
-            await end(tasks)
+        records = Records(
+            engine,
+            out,
+            leading=lambda: overseer.leading,
+            replicas=lambda: settings.cluster.replicas,
+            say=say,
+        )
+        audit = AuditLog(out / "audit.jsonl", records)
+        await audit.open()
+        async with records:
+            await Answers(overseer, audit).serve(engine)
+            tasks = [
+                asyncio.create_task(_stop_when(ended, overseer)),
+                asyncio.create_task(_serve(overseer, settings, out, say, records, audit)),
+            ]
+            try:
+                return await overseer.run()
+            finally:
+                await end(tasks)
     finally:
         await engine.close()
 
 
-async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: Any) -> None:
+async def _serve(  # noqa: PLR0917
+    overseer: Overseer,
+    settings: CrawlSettings,
+    out: Path,
+    say: Callable[[str], None],
+    records: Records,
+    audit: AuditLog,
+) -> None:
     """Serves dashboard and API; beside another control node, as soon as that one is gone.
 
     So on one machine a second control node takes over at the same address, and those who look at a
-    dashboard need no other one.
+    dashboard need no other one. Until then it follows what happens, and knows it when it begins.
     """
-    listener, told = None, False
-    while listener is None:
-        try:
-            listener = listen(settings.control)
-        except PortTakenError as error:
-            if not told:
-                told = True
-                say(f"standing by: {error}")
-            await asyncio.sleep(TAKE_OVER)
     try:
         async with (
-            ClusterService(overseer, out) as service,
-            serve(service, settings.control, out, listener) as serving,
+            ClusterService(overseer, out, records) as service,
+            serve(service, settings.control, out, await _listener(settings, say), audit) as serving,
         ):
+            overseer.served_at(serving.url)
             say(f"dashboard and API: {serving.url}")
             try:
                 await asyncio.Event().wait()
@@ -181,6 +193,18 @@ async def _serve(overseer: Overseer, settings: CrawlSettings, out: Path, say: An
                 service.let_go()
     except (GossamerError, OSError) as error:
         say(f"no dashboard and API: {error}")
+
+
+async def _listener(settings: CrawlSettings, say: Callable[[str], None]) -> socket.socket:
+    told = False
+    while True:
+        try:
+            return listen(settings.control)
+        except PortTakenError as error:
+            if not told:
+                told = True
+                say(f"standing by: {error}")
+            await asyncio.sleep(TAKE_OVER)
 
 
 async def _stop_when(ended: asyncio.Event, overseer: Overseer) -> None:

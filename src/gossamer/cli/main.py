@@ -1,21 +1,37 @@
 """The `gossamer` command. Exit codes: 0 done, 1 the job failed, 2 wrong use, 130 interrupted."""
 
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import gossamer
-from gossamer.cli import nodes, operate, simweb
-from gossamer.cli.aliases import aliases
-from gossamer.cli.audit import audit
-from gossamer.cli.cluster import cluster
-from gossamer.cli.control import control
-from gossamer.cli.crawl import crawl
-from gossamer.cli.export import export
-from gossamer.cli.node import node
-from gossamer.cli.why import why
 from gossamer.errors import GossamerError, UsageError
+
+COMMANDS = {
+    "crawl": "crawl",
+    "audit": "audit",
+    "export": "export",
+    "why": "why",
+    "aliases": "aliases",
+    "status": "operate",
+    "pause": "operate",
+    "resume": "operate",
+    "stop": "operate",
+    "checkpoint": "operate",
+    "rerank": "operate",
+    "block": "operate",
+    "unblock": "operate",
+    "seed": "operate",
+    "set": "operate",
+    "cluster": "cluster",
+    "control": "control",
+    "node": "node",
+    "nodes": "nodes",
+    "simweb": "simweb",
+}
+"""Each command's module; only that of the command that is given is loaded."""
 
 app = typer.Typer(
     name="gossamer",
@@ -24,28 +40,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.command()(crawl)
-app.command()(audit)
-app.command()(export)
-app.command()(why)
-app.command()(aliases)
-for steering in (
-    operate.status,
-    operate.pause,
-    operate.resume,
-    operate.stop,
-    operate.checkpoint,
-    operate.block,
-    operate.unblock,
-    operate.seed,
-):
-    app.command()(steering)
-app.command(name="set")(operate.set_)
-app.command()(cluster)
-app.command()(control)
-app.command()(node)
-app.add_typer(nodes.app, name="nodes")
-app.add_typer(simweb.app, name="simweb")
+
+
+def _add(name: str) -> None:
+    module = import_module(f"gossamer.cli.{COMMANDS[name]}")
+    if isinstance(group := getattr(module, "app", None), typer.Typer):
+        app.add_typer(group, name=name)
+    else:
+        app.command(name=name)(getattr(module, {"set": "set_"}.get(name, name)))
 
 
 def _show_version(wanted: bool) -> None:
@@ -66,6 +68,12 @@ def root(
 
 def main() -> int:
     """Runs the command line and turns our errors into a line and an exit code."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first in COMMANDS:
+        _add(first)
+    elif first != "--version":
+        for name in COMMANDS:
+            _add(name)
     try:
         app()
     except UsageError as error:

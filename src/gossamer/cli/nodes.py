@@ -14,7 +14,7 @@ from gossamer.cli.assignments import assignments
 from gossamer.cli.chosen import Config, Crawl, Engine, Json, Set, cluster_overrides
 from gossamer.cli.operate import Control, Out, print_json
 from gossamer.cli.text import count, plain, size, span
-from gossamer.control.answers import ask_control
+from gossamer.control.answers import ask_control, operator
 from gossamer.control.client import find, path_of
 from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
@@ -72,7 +72,7 @@ def _ask(  # noqa: PLR0917
     async def run() -> Any:
         line = await connect(access(effective), effective.cluster.name, f"command {name}")
         try:
-            return await ask_control(line, name, body, 60.0)
+            return await ask_control(line, name, body, 60.0, who=operator())
         finally:
             await line.close()
 
@@ -119,7 +119,18 @@ def remove(
 
 
 @app.command()
-def add(
+def add(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Start another node, where `gossamer cluster` runs. Elsewhere a node joins when it is started."""
+    result = find(control, out).post("/commands", {"command": "add_node"})
+    if json:
+        print_json(result)
+        return
+    for node in result["nodes"]:
+        print(f"{plain(node['node'])}: {plain(node['note'])}")
+
+
+@app.command()
+def keep(
     node: Annotated[str, typer.Argument(help="Its name.")],
     *,
     engine: Engine = None,
@@ -127,9 +138,9 @@ def add(
     config: Config = None,
     settings: Set = None,
 ) -> None:
-    """Let a node stay that was to be removed. A new node is added by starting it."""
+    """Call a removal off: the node stays."""
     _ask("keep", {"node": node}, engine, crawl, config, settings)
-    print(f"{node} may own partitions; start it with: gossamer node --name {node} …")
+    print(f"{node} stays")
 
 
 @app.command()

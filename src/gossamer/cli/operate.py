@@ -48,6 +48,8 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
         f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
     )
+    if now["reranking"]:
+        print(f"re-ranking: {count(now['reranking'])} hosts left")
     for alert in alerts:
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
 
@@ -81,6 +83,7 @@ pause = _command("pause", "Begin no new visit on any node, until resumed.")
 resume = _command("resume", "Go on after a pause.")
 stop = _command("stop", "Save everything and end the crawl.")
 checkpoint = _command("checkpoint", "Make everything done so far durable now.")
+rerank = _command("rerank", "Put what is queued in the order of the settings.")
 
 
 def set_(

@@ -17,12 +17,15 @@ from typing import Any
 
 import msgspec
 
-from gossamer.control.answers import ask_control
+from gossamer.control.answers import ask_control, operator
 from gossamer.control.summary import Summary
 from gossamer.engine import Access, Engine, Server, connect
 from gossamer.errors import GossamerError
 
 LOOK_EVERY = 0.2
+RECORDS = 256 << 20
+"""Room in the engine for events, submissions and the audit log."""
+
 END_SECONDS = 60.0
 RESTARTS = 10
 _decode = msgspec.json.Decoder(Summary).decode
@@ -119,7 +122,9 @@ class LocalCluster:
         self._lease = lease
         self._say = say
         self._server = (
-            None if urls else Server(out / "engine", most_bytes=4 * links_bytes, guarded=True)
+            None
+            if urls
+            else Server(out / "engine", most_bytes=4 * links_bytes + RECORDS, guarded=True)
         )
         self._children: list[Child] = []
         self._control: Child | None = None
@@ -206,9 +211,9 @@ class LocalCluster:
                 return await self._end()
             await asyncio.sleep(0.05)
         if changes:
-            await ask_control(engine, "settings", {"values": changes}, 60.0)
+            await ask_control(engine, "settings", {"values": changes}, 60.0, who=operator())
         if more_seeds:
-            await ask_control(engine, "seeds", {"urls": more_seeds}, 60.0)
+            await ask_control(engine, "seeds", {"urls": more_seeds}, 60.0, who=operator())
         for _ in range(self._count):
             self._start_node()
         while True:

@@ -103,7 +103,6 @@ class Member:
         self._background: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
         self._gone_for_good = False
-        self._held = False
         self.reason = ""
 
     # --- from outside
@@ -114,10 +113,10 @@ class Member:
         self._gone_for_good = self._gone_for_good or for_good
         self._stop.set()
 
-    def hold(self, held: bool) -> None:
-        """Holds this node alone back: it begins no visits, whatever the others do; until it is let go."""
-        self._held = held
-        self._view.hint.set()
+    @property
+    def _held(self) -> bool:
+        """Whether this node alone is held back. Kept in the engine, so a restart changes nothing."""
+        return self._home.node in self._view.held
 
     async def run(self) -> str:
         """Until stopped; gives the reason. `EvictedError`: taken out, the files are closed."""
@@ -210,7 +209,6 @@ class Member:
             self._keeper,
             stop=self.stop,
             status=self._status,
-            hold=self.hold,
             visits=lambda url: self._wiring.last_visits(self._home.directory, url),
         )
         await self._take_lease()
@@ -311,6 +309,7 @@ class Member:
         while True:
             with contextlib.suppress(EngineError):
                 await self._view.read_wanted()
+                await self._view.read_held()
                 await self._want()
             await asyncio.sleep(OBEY_EVERY)
 

@@ -119,6 +119,12 @@ class Leaving(Message, frozen=True, kw_only=True):
     nodes: list[str]
 
 
+class Held(Message, frozen=True, kw_only=True):
+    """Key `held`: nodes that begin no visits, whatever the others do, until they are let go."""
+
+    nodes: list[str]
+
+
 class Leader(Message, frozen=True, kw_only=True):
     """Key `leader`: the control node that leads."""
 
@@ -195,6 +201,10 @@ class Question(Message, frozen=True, kw_only=True):
 
     name: str
     body: msgspec.Raw = msgspec.Raw(b"null")
+    who: str = ""
+    """Who gave the command, for the audit log: user and machine."""
+    audited: bool = False
+    """The asker keeps the account of it."""
 
 
 class Answer(Message, frozen=True, kw_only=True):
@@ -209,7 +219,7 @@ Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
-    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Duty,
+    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Held, Duty,
     Status, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 

@@ -25,10 +25,6 @@ class HostBody(msgspec.Struct, forbid_unknown_fields=True):
     host: str
 
 
-class HoldBody(msgspec.Struct, forbid_unknown_fields=True):
-    hold: bool
-
-
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):
     pass
 
@@ -41,14 +37,12 @@ class Questions:
         *,
         stop: Callable[..., None],
         status: Callable[[], Status],
-        hold: Callable[[bool], None],
         visits: Callable[[str], list[dict[str, object]]],
     ) -> None:
         self._node = node
         self._keeper = keeper
         self._stop = stop
         self._status = status
-        self._hold = hold
         self._visits = visits
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "why": (WhyBody, self._why),
@@ -57,9 +51,9 @@ class Questions:
             "undo_alias": (HostBody, self._undo_alias),
             "resend": (SinceBody, self._resend),
             "snapshot": (Nothing, self._snapshot),
+            "rerank": (Nothing, self._rerank),
             "status": (Nothing, self._tell_status),
             "shutdown": (Nothing, self._shutdown),
-            "hold": (HoldBody, self._hold_back),
             **HostQuestions(node).names,
         }
 
@@ -96,12 +90,12 @@ class Questions:
     async def _snapshot(self, _body: Nothing) -> int:
         return await self._keeper.save_changed()
 
+    async def _rerank(self, _body: Nothing) -> bool:
+        await asyncio.to_thread(self._node.rerank)
+        return True
+
     async def _tell_status(self, _body: Nothing) -> Status:
         return self._status()
-
-    async def _hold_back(self, body: HoldBody) -> bool:
-        self._hold(body.hold)
-        return True
 
     async def _shutdown(self, _body: Nothing) -> bool:
         self._stop("removed by command", for_good=True)

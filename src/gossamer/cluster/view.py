@@ -10,6 +10,7 @@ import contextlib
 from gossamer.cluster.map import PartitionMap, decode_map, encode_map
 from gossamer.cluster.messages import (
     Crawl,
+    Held,
     Resume,
     Roots,
     Wanted,
@@ -37,6 +38,8 @@ class View:
         self.crawl_revision: int | None = None
         self.wanted: Wanted = Resume()
         self.wanted_revision: int | None = None
+        self.held: frozenset[str] = frozenset()
+        """Nodes that are held back alone."""
         self.root_lists: list[list[str]] = []
         self.hint = asyncio.Event()
 
@@ -68,6 +71,7 @@ class View:
             self.crawl = decode(entry.value, Crawl, CONTROL)
             self.crawl_revision = entry.revision
         await self.read_wanted()
+        await self.read_held()
         await self._read_roots()
         await self.read_map()
 
@@ -75,6 +79,14 @@ class View:
         entry = await self.crawls.get("wanted")
         if entry is not None and entry.revision != self.wanted_revision:
             self.wanted, self.wanted_revision = decode_wanted(entry.value), entry.revision
+
+    async def read_held(self) -> int | None:
+        """Gives the revision. In an engine that lost the key what was read before stays."""
+        entry = await self.crawls.get("held")
+        if entry is None:
+            return None
+        self.held = frozenset(decode(entry.value, Held, CONTROL).nodes)
+        return entry.revision
 
     async def _read_roots(self) -> None:
         # Parts are only ever added, so only the next one has to be looked for.

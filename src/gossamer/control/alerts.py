@@ -1,22 +1,33 @@
 """Alerts: what is stuck, and why. Judged from counters once a second; told when they begin and end."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from gossamer.control.history import Readings
 from gossamer.control.newsroom import Newsroom
-from gossamer.control.shapes import Alert, EventKind, NodeView, Severity, Status
+from gossamer.control.shapes import Alert, Event, EventKind, NodeView, Severity, Status
 from gossamer.control.shapes.nodes import NodeState
 from gossamer.model.progress import Activity
 
 LOW_DISK: Final = 2 * 1024**3
 STUCK_AFTER: Final = 60.0
-SILENT_AFTER: Final = 10.0
+SILENT_AFTER: Final = 5.0
 ERROR_SHARE: Final = 0.5
 ERROR_LEAST: Final = 50
 FAILURES: Final = {
     "server_failed", "throttled", "dns_not_found", "dns_failed", "connect_failed", "tls_failed",
     "timed_out", "disconnected", "protocol_broken", "encoding_broken", "robots_unreachable",
 }  # fmt: skip
+
+
+class Trouble(StrEnum):
+    """What can be wrong with a cluster as a whole."""
+
+    ENGINE_AWAY = "engine_away"
+    STREAM_FULL = "stream_full"
+    OWNERLESS = "ownerless"
+    NODE_REFUSED = "node_refused"
 
 
 class _Finding(NamedTuple):
@@ -33,37 +44,64 @@ class Alerts:
     def __init__(self, newsroom: Newsroom) -> None:
         self._newsroom = newsroom
         self._standing: dict[tuple[str, str | None], Alert] = {}
+        self._told: dict[tuple[str, str | None], str] = {}
 
     def standing(self) -> list[Alert]:
         return sorted(self._standing.values(), key=lambda alert: alert.since)
 
-    def judge(self, status: Status, nodes: list[NodeView], readings: Readings) -> None:
+    def learn(self, event: Event) -> None:
+        """Told by whoever led then: who leads next does not tell it again, and tells its end."""
+        key = (str(event.data.get("kind")), event.node)
+        if event.kind is EventKind.ALERT:
+            self._told[key] = event.text
+        elif event.kind is EventKind.ALERT_ENDED:
+            self._told.pop(key, None)
+
+    def judge(
+        self,
+        status: Status,
+        nodes: list[NodeView],
+        readings: Readings,
+        *,
+        troubles: Sequence[Trouble] = (),
+        tell: bool = True,
+    ) -> None:
+        """Finds what stands now; with `tell` also tells what has begun and ended since.
+
+        `troubles`: of the cluster as a whole, found by whoever knows it.
+        """
         found = {
             (finding.kind, finding.node): finding
             for finding in [
                 *_disk(status),
                 *_progress(status, readings),
                 *_hosts(status, readings),
-                *_nodes(status, nodes),
+                *(_TROUBLES[trouble] for trouble in troubles),
+                # Without the engine nobody is heard: that says nothing about the nodes.
+                *([] if Trouble.ENGINE_AWAY in troubles else _nodes(status, nodes)),
             ]
         }
-        for key in [key for key in self._standing if key not in found]:
-            ended = self._standing.pop(key)
-            if ended.severity is not Severity.NOTICE:
-                self._newsroom.tell(
-                    EventKind.ALERT_ENDED, f"over: {ended.text}", node=ended.node,
-                    data={"kind": ended.kind},
-                )  # fmt: skip
-        for key, finding in found.items():
-            before = self._standing.get(key)
-            since = before.since if before else status.time
-            self._standing[key] = Alert(
+        self._standing = {
+            key: Alert(
                 kind=finding.kind, severity=finding.severity, text=finding.text,
-                hint=finding.hint, since=since, node=finding.node,
-            )  # fmt: skip
-            if before is None and finding.severity is not Severity.NOTICE:
+                hint=finding.hint, node=finding.node,
+                since=self._standing[key].since if key in self._standing else status.time,
+            )
+            for key, finding in found.items()
+        }  # fmt: skip
+        if tell:
+            self._tell()
+
+    def _tell(self) -> None:
+        for key in [key for key in self._told if key not in self._standing]:
+            kind, node = key
+            words = f"over: {self._told.pop(key)}"
+            self._newsroom.tell(EventKind.ALERT_ENDED, words, node=node, data={"kind": kind})
+        for key, alert in self._standing.items():
+            if key not in self._told and alert.severity is not Severity.NOTICE:
+                self._told[key] = alert.text
                 self._newsroom.tell(
-                    EventKind.ALERT, finding.text, node=finding.node, data={"kind": finding.kind}
+                    EventKind.ALERT, alert.text, node=alert.node, data={"kind": alert.kind}
                 )
 
 
@@ -132,11 +170,39 @@ def _hosts(status: Status, readings: Readings) -> list[_Finding]:
     return found
 
 
+_TROUBLES: Final = {
+    Trouble.ENGINE_AWAY: _Finding(
+        "engine_away", Severity.CRITICAL, "the engine does not answer",
+        "see the NATS servers; nodes go on until their leases end, and then wait for it",
+    ),
+    Trouble.STREAM_FULL: _Finding(
+        "stream_full", Severity.WARNING, "the stream of links is nearly full",
+        "snapshots empty it; if this comes again raise cluster.links_bytes",
+    ),
+    Trouble.OWNERLESS: _Finding(
+        "ownerless", Severity.WARNING, "partitions have no owner: their hosts are not visited",
+        "see the nodes; a lost one's partitions go to others when its lease has ended",
+    ),
+    Trouble.NODE_REFUSED: _Finding(
+        "node_refused", Severity.WARNING, "a node of another version was turned away",
+        "see `gossamer nodes list`; give all nodes the same version",
+    ),
+}  # fmt: skip
+
+
 def _nodes(status: Status, nodes: list[NodeView]) -> list[_Finding]:
     found = []
     for node in nodes:
         silent = status.time - node.last_heartbeat
-        working = node.state not in {NodeState.LEAVING, NodeState.FINISHED}
+        if node.state is NodeState.LOST:
+            found.append(
+                _Finding(
+                    "node_lost", Severity.CRITICAL, f"node {node.id} is lost",
+                    "its partitions are others' now; it joins again by itself when it is started, "
+                    "and `remove` forgets it", node.id,
+                )
+            )  # fmt: skip
+        working = node.state not in {NodeState.LEAVING, NodeState.FINISHED, NodeState.LOST}
         if working and silent > SILENT_AFTER:
             found.append(
                 _Finding(

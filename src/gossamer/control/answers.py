@@ -3,16 +3,24 @@
 Every control node listens; only the one that leads answers, so an asker needs no address of it.
 """
 
+import getpass
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 
 from gossamer.cluster.messages import Answer, Question, decode, encode
+from gossamer.control.api.audit import AuditLog
 from gossamer.control.overseer import Overseer
 from gossamer.engine import Engine
 from gossamer.errors import EngineAwayError, GossamerError, UsageError
 from gossamer.settings.load import check, put
+
+LOOKS = {
+    "why", "aliases", "status", "host", "hosts", "last_visits", "partition_sizes",
+}  # fmt: skip
+"""Questions to a node that change nothing."""
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,14 +57,18 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Answers:
-    def __init__(self, overseer: Overseer) -> None:
+    """Every command that changes something leaves a line in the audit log, unless its asker does."""
+
+    def __init__(self, overseer: Overseer, audit: AuditLog) -> None:
         self._overseer = overseer
+        self._audit = audit
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "status": (Nothing, self._status),
             "pause": (Nothing, lambda _body: overseer.pause()),
             "resume": (Nothing, lambda _body: overseer.resume()),
             "stop": (Nothing, lambda _body: overseer.stop()),
             "checkpoint": (Nothing, lambda _body: overseer.checkpoint()),
+            "rerank": (Nothing, lambda _body: overseer.rerank()),
             "seeds": (Urls, lambda body: overseer.add_seeds(body.urls)),
             "settings": (Changes, self._settings),
             "resend": (Since, lambda body: overseer.resend(body.since)),
@@ -80,10 +92,26 @@ class Answers:
             shape, method = known
             raw = bytes(question.body)
             body = shape() if raw == b"null" else msgspec.json.decode(raw, type=shape)
-            result = await method(body)
+            if question.audited or _looks(question.name, body):
+                result = await method(body)
+            else:
+                result = await self._accounted(question, method, body)
         except (GossamerError, msgspec.MsgspecError, TypeError) as error:
             return encode(Answer(error=str(error) or type(error).__name__))
         return encode(Answer(body=msgspec.Raw(msgspec.json.encode(result))))
+
+    async def _accounted(
+        self, question: Question, method: Callable[[Any], Awaitable[Any]], body: Any
+    ) -> Any:
+        who = f"engine:{question.who[:200] or 'unknown'}"
+        new = msgspec.to_builtins(body)
+        if isinstance(body, Urls):
+            new = {"count": len(body.urls), "first": [url[:200] for url in body.urls[:10]]}
+        elif isinstance(body, Asked):
+            new = {"name": body.name, "body": msgspec.json.decode(bytes(body.body))}
+        target = getattr(body, "node", None)
+        async with self._audit.change(who, question.name, target, new=new):
+            return await method(body)
 
     async def _status(self, _body: Nothing) -> Any:
         return self._overseer.summary()
@@ -99,9 +127,28 @@ class Answers:
         return await self._overseer.ask_node(body.node, body.name, value)
 
 
-async def ask_control(engine: Engine, name: str, body: object = None, seconds: float = 15.0) -> Any:
-    """A command to whoever leads."""
-    question = Question(name=name, body=msgspec.Raw(msgspec.json.encode(body)))
+def _looks(name: str, body: Any) -> bool:
+    """Whether a command changes nothing."""
+    return name == "status" or (isinstance(body, Asked) and body.name in LOOKS)
+
+
+def operator() -> str:
+    """Who runs this command, for the audit log."""
+    return f"{getpass.getuser()}@{socket.gethostname()}"
+
+
+async def ask_control(
+    engine: Engine,
+    name: str,
+    body: object = None,
+    seconds: float = 15.0,
+    *,
+    who: str = "",
+    audited: bool = False,
+) -> Any:
+    """A command to whoever leads. `audited`: the account of it is kept by the asker."""
+    raw = msgspec.Raw(msgspec.json.encode(body))
+    question = Question(name=name, body=raw, who=who, audited=audited)
     try:
         data = await engine.request(engine.names.control, encode(question), seconds)
     except EngineAwayError as error:

@@ -7,19 +7,24 @@ engine by compare-and-set, from whichever control node serves; seeds and removal
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal, Self
+
+from pydantic import JsonValue
 
 import gossamer
 from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
 from gossamer.control.answers import ask_control
 from gossamer.control.desk import COUNTERS, TOLD, Desk, check_host_command
 from gossamer.control.eta import time_left
+from gossamer.control.newsroom import EventShelf
 from gossamer.control.orders import Orders
 from gossamer.control.overseer import Overseer
 from gossamer.control.owners import Owners
+from gossamer.control.records import Records
 from gossamer.control.seedbook import fates
 from gossamer.control.service import (
     NotKnownError,
@@ -33,6 +38,7 @@ from gossamer.control.shapes import (
     Command,
     CommandResult,
     ControlNodeView,
+    Event,
     EventKind,
     History,
     HostAction,
@@ -68,26 +74,31 @@ _STATES = {
     "leaving": NodeState.LEAVING,
     "fenced": NodeState.SILENT,
     "silent": NodeState.SILENT,
+    "out": NodeState.LOST,
 }
 
 
 class ClusterService(Desk):
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
-    def __init__(self, overseer: Overseer, directory: Path) -> None:
-        super().__init__(directory, "submissions.jsonl")
-        self._overseer = overseer
+    def __init__(self, overseer: Overseer, directory: Path, records: Records) -> None:
+        super().__init__(directory, "submissions.jsonl", records)
+        self._overseer, self._kept = overseer, records
         self._owners = Owners(overseer)
         self._orders = Orders(overseer)
         self._rates: dict[str, list[tuple[float, int]]] = {}
         self._sizes: dict[int, tuple[int, int, int]] = {}
         self._states: dict[str, str] = {}
-        self._led = ""
+        self._led = False
         self._tasks: list[asyncio.Task[None]] = []
         self._end_listening: Callable[[], Awaitable[None]] | None = None
 
     async def __aenter__(self) -> Self:
         await self._open()
+        for event in self._newsroom.events():
+            self._learn(event)
+        self._kept.follow("events", EventShelf(self._newsroom, self._learn))
+        self._kept.follow("submissions", self._seeds)
         engine = self._overseer.engine
         self._end_listening = await engine.listen(engine.names.event("*"), self._note_event)
         self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
@@ -114,7 +125,18 @@ class ClusterService(Desk):
             node = subject.rpartition(".")[2]
             if isinstance(event, Happened):
                 kind = EventKind.HAND_OVER if event.kind == "handed_over" else EventKind.CONTROL
-                self._newsroom.tell(kind, f"{event.kind}: {event.text}", node=node)
+                # Every control node hears it, and it is kept once.
+                key = hashlib.blake2b(data, digest_size=12, person=b"event").hexdigest()
+                self._newsroom.tell(kind, f"{event.kind}: {event.text}", node=node, key=key)
+
+    def _learn(self, event: Event) -> None:
+        """What was told of nodes and alerts, by whoever led then."""
+        self._alerts.learn(event)
+        state = event.data.get("state")
+        if event.node is not None and isinstance(state, str):
+            self._states[event.node] = state
+        if event.kind is EventKind.NODE_LEFT and event.node is not None:
+            self._states.pop(event.node, None)
 
     async def _tick(self) -> None:
         while True:
@@ -124,25 +146,32 @@ class ClusterService(Desk):
                     await self._sync_changes()
                 status = self._read()
                 nodes = self._node_views()
-                self._tell_states(nodes)
+                # Only who leads tells, and only what was not told already.
+                tell = self._overseer.leading and self._kept.complete("events")
+                if tell:
+                    self._tell_states(nodes)
                 self._readings.add(status)
-                self._alerts.judge(status, nodes, self._readings)
-                self._status = status
+                troubles = self._overseer.troubles()
+                self._alerts.judge(status, nodes, self._readings, troubles=troubles, tell=tell)
+                self._keep(status, tell=tell)
                 self._newsroom.show(status)
+            self._led = self._led and self._overseer.leading
             await asyncio.sleep(1.0 - time.time() % 1.0)
 
     def _tell_states(self, nodes: list[NodeView]) -> None:
-        leader = self._overseer.summary().leader
-        if leader and leader != self._led:
-            self._newsroom.tell(EventKind.CONTROL, f"control node {leader} leads", node=leader)
-            self._led = leader
+        if not self._led:
+            own = self._overseer.control
+            self._newsroom.tell(EventKind.CONTROL, f"control node {own} leads", node=own)
+            self._led = True
         for node in nodes:
             before = self._states.get(node.id)
             if before != node.state.value:
                 words = f"{node.id} is {node.state.value}" + (f", was {before}" if before else "")
                 kind = EventKind.NODE_JOINED if before is None else EventKind.CONTROL
                 kind = EventKind.NODE_SILENT if node.state is NodeState.SILENT else kind
-                self._newsroom.tell(kind, words, node=node.id)
+                kind = EventKind.NODE_FAILED if node.state is NodeState.LOST else kind
+                data: dict[str, JsonValue] = {"state": node.state.value}
+                self._newsroom.tell(kind, words, node=node.id, data=data)
                 self._states[node.id] = node.state.value
         for gone in set(self._states) - {node.id for node in nodes}:
             self._newsroom.tell(EventKind.NODE_LEFT, f"{gone} is gone", node=gone)
@@ -260,14 +289,15 @@ class ClusterService(Desk):
         return [
             self._node_view(line.node, line.state, line.partitions, line.notes)
             for line in self._overseer.nodes()
-            if line.state not in {"out", "left"}
+            if line.state not in {"left", "refused"}
         ]
 
     def _node_view(self, name: str, state: str, partitions: int, notes: list[str]) -> NodeView:
         known = self._overseer.roster.nodes.get(name)
         status = known.status if known else None
         progress = status.progress if status else None
-        heard = time.monotonic() - known.status_at if known and status else None
+        word = known.word.time if known and known.word else time.time()
+        heard = time.time() - (time.monotonic() - known.status_at) if known and status else word
         shown = _STATES.get(state, NodeState.SILENT)
         if progress is not None and progress.activity is Activity.DISK_FULL:
             shown = NodeState.DISK_FULL
@@ -278,7 +308,7 @@ class ClusterService(Desk):
             pid=status.pid or None if status else None,
             version=gossamer.__version__,
             uptime=round(time.time() - status.started, 1) if status else 0.0,
-            last_heartbeat=round(time.time() - (heard or 0.0), 3),
+            last_heartbeat=round(heard, 3),
             pages=progress.pages if progress else 0,
             bytes=progress.bytes if progress else 0,
             urls_seen=progress.urls_seen if progress else 0,
@@ -317,23 +347,25 @@ class ClusterService(Desk):
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
         known = self._overseer.roster.nodes.get(node)
-        if known is None or not known.alive:
+        before = [view for view in self._node_views() if view.id == node]
+        if known is None or not before:
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
+        if not known.alive and command is not NodeCommand.REMOVE:
+            raise RefusedError("not_done", f"{node} is lost; it can only be removed")
         try:
             if command is NodeCommand.REMOVE:
-                await ask_control(self._overseer.engine, "remove", {"node": node})
+                engine = self._overseer.engine
+                await ask_control(engine, "remove", {"node": node}, audited=True)
             else:
                 hold = command is NodeCommand.PAUSE
-                await self._overseer.ask_node(node, "hold", {"hold": hold})
+                await self._orders.hold(node, hold=hold)
         except UsageError as error:
             raise RefusedError("not_done", str(error)) from error
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         self._newsroom.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
-        for view in self._node_views():
-            if view.id == node:
-                return view
-        raise NotKnownError("no_such_node", f"{node} has left meanwhile")
+        after = [view for view in self._node_views() if view.id == node]
+        return (after or before)[0]
 
     # --- hosts and URLs
 
@@ -364,7 +396,8 @@ class ClusterService(Desk):
         if self._wanted_now() == "stop":
             raise RefusedError("stopping", "the crawl is about to end")
         try:
-            refused = dict(await ask_control(self._overseer.engine, "seeds", {"urls": urls}))
+            engine = self._overseer.engine
+            refused = dict(await ask_control(engine, "seeds", {"urls": urls}, audited=True))
         except UsageError as error:
             raise RefusedError("not_done", str(error)) from error
         except EngineError as error:

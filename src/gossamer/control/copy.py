@@ -5,6 +5,7 @@ copy is written whole or not at all, and flushed.
 """
 
 import os
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ class Copied(msgspec.Struct):
     wanted: Wanted
     roots: list[list[str]]
     map: msgspec.Raw
+    held: list[str] = []
 
     def partition_map(self) -> PartitionMap:
         return decode_map(bytes(self.map))
@@ -42,9 +44,15 @@ class Copy:
             raise GossamerError(f"cannot read {self._file}: {error}") from error
 
     def save(
-        self, crawl: Crawl, wanted: Wanted, roots: list[list[str]], value: PartitionMap
+        self,
+        crawl: Crawl,
+        wanted: Wanted,
+        held: AbstractSet[str],
+        roots: list[list[str]],
+        value: PartitionMap,
     ) -> None:
-        data = msgspec.json.encode(Copied(crawl, wanted, roots, msgspec.Raw(encode_map(value))))
+        whole = msgspec.Raw(encode_map(value))
+        data = msgspec.json.encode(Copied(crawl, wanted, roots, whole, sorted(held)))
         if data != self._last:
             write_whole(self._file, data)
             self._last = data
@@ -52,7 +60,8 @@ class Copy:
     def add_seeds(self, urls: list[str]) -> None:
         """Seeds are kept before they are sent: they have no page that could be asked again."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        with self._seeds.open("ab") as file:
+        handle = os.open(self._seeds, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "ab") as file:
             file.write(b"".join(msgspec.json.encode(url) + b"\n" for url in urls))
             file.flush()
             os.fsync(file.fileno())

@@ -21,6 +21,7 @@ from gossamer.cluster.map import (
 from gossamer.cluster.messages import (
     Crawl,
     Happened,
+    Held,
     Message,
     Pause,
     Resume,
@@ -195,6 +196,7 @@ class Decisions(Placing):
             settings=self._write_settings(self._settings),
         )
         await self._create("wanted", Resume(since=time.time()))
+        await self._create("held", Held(nodes=[]))
         # There may be roots of a beginning that was cut short; what is missing comes with the seeds.
         with contextlib.suppress(ConflictError):
             await self._put_roots(self._seeds)
@@ -221,6 +223,7 @@ class Decisions(Placing):
         }
         value = merge_held(copied.partition_map(), held)
         await self._create("wanted", copied.wanted)
+        await self._create("held", Held(nodes=copied.held))
         for number, urls in enumerate(copied.roots):
             await self._create(f"roots.{number}", Roots(urls=urls))
         # Before the crawl is known again: from then on it could be taken for whole.
@@ -235,7 +238,7 @@ class Decisions(Placing):
         view = self._view
         if view.crawl is not None and view.map is not None:
             await asyncio.to_thread(
-                self._copy.save, view.crawl, view.wanted, view.root_lists, view.map
+                self._copy.save, view.crawl, view.wanted, view.held, view.root_lists, view.map
             )
 
     # --- the end

@@ -6,9 +6,9 @@ commands there are. A service adds where the numbers come from and how a change 
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -16,7 +16,8 @@ from gossamer.control.alerts import Alerts
 from gossamer.control.changes import Changes, override
 from gossamer.control.history import Readings
 from gossamer.control.newsroom import Newsroom
-from gossamer.control.seedbook import SeedBook
+from gossamer.control.records import Records
+from gossamer.control.seedbook import SeedBook, made
 from gossamer.control.service import UnreachableError, WrongValueError
 from gossamer.control.shapes import (
     Alert,
@@ -40,6 +41,7 @@ from gossamer.settings import CrawlSettings
 COUNTERS = (
     "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
+    "reranking", "reranked",
     "outcomes", "rss", "disk", "seconds", "next_due",
 )  # fmt: skip
 """Fields of `Progress` that a status gives as they are."""
@@ -49,6 +51,7 @@ TOLD = {
     Command.RESUME: EventKind.RESUMED,
     Command.STOP: EventKind.STOPPED,
     Command.CHECKPOINT: EventKind.CHECKPOINT,
+    Command.RERANK: EventKind.RERANK,
     Command.ADD_NODE: EventKind.CONTROL,
 }
 
@@ -56,13 +59,19 @@ TOLD = {
 class Desk(ABC):
     """One crawl's desk, in a directory of its own."""
 
-    def __init__(self, directory: Path, seeds: str) -> None:
-        self._newsroom = Newsroom(directory / "events.jsonl")
+    _never: ClassVar[Mapping[Command, str]] = {}
+    """Commands that such a crawl does not have, and why."""
+
+    def __init__(self, directory: Path, seeds: str, records: Records | None = None) -> None:
+        """`records`: who numbers events and submissions for all control nodes; None: there is one."""
+        self._records = records
+        self._newsroom = Newsroom(directory / "events.jsonl", self._post if records else None)
         self._changes = Changes(directory / "settings.jsonl")
         self._seeds = SeedBook(directory / seeds)
         self._alerts = Alerts(self._newsroom)
         self._readings = Readings()
         self._status: Status | None = None
+        self._reranked = 0
         # One change of settings at a time: each is checked against the one before it.
         self._changing = asyncio.Lock()
 
@@ -70,6 +79,10 @@ class Desk(ABC):
         """Learns what earlier processes left."""
         for part in (self._newsroom, self._changes, self._seeds):
             await asyncio.to_thread(part.open)
+
+    def _post(self, body: bytes, key: str | None) -> None:
+        if self._records is not None:
+            self._records.post("events", body, key)
 
     # --- what a service adds
 
@@ -91,9 +104,18 @@ class Desk(ABC):
 
     def _why_not(self, command: Command) -> str | None:
         """Why a command is not to be had now."""
-        if command is Command.RERANK:
-            return "the order is breadth-first: there is nothing to rank anew"
-        return "the crawl is about to end" if self._wanted_now() == "stop" else None
+        ending = "the crawl is about to end" if self._wanted_now() == "stop" else None
+        return self._never.get(command, ending)
+
+    def _keep(self, status: Status, *, tell: bool = True) -> None:
+        """A new reading; tells when the queues are in their new order."""
+        if status.reranking == 0 and status.reranked != self._reranked:
+            moved = status.reranked - self._reranked
+            if moved > 0 and tell:
+                words = f"re-ranking is done: {moved} URLs have got another place"
+                self._newsroom.tell(EventKind.RERANK, words, data={"moved": moved})
+            self._reranked = status.reranked
+        self._status = status
 
     # --- looking
 
@@ -126,7 +148,16 @@ class Desk(ABC):
     async def _keep_seeds(
         self, urls: list[str], reasons: list[str | None], who: str
     ) -> SeedSubmission:
-        submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        if self._records is None:
+            submission = await asyncio.to_thread(self._seeds.keep, urls, reasons, who)
+        else:
+            submission = made(urls, reasons, who)
+            body = submission.model_dump_json().encode()
+            number = await self._records.keep("submissions", body)
+            if number is None:
+                words = "the seeds are taken, but the engine has not numbered this submission yet"
+                raise UnreachableError("no_number", words)
+            submission = submission.model_copy(update={"id": number})
         words = f"{submission.taken} seeds taken, {submission.refused} refused"
         self._newsroom.tell(EventKind.SEEDS, words, who=who, data={"submission": submission.id})
         return submission

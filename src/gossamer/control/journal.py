@@ -1,10 +1,12 @@
 """A journal: things that happened, a line of JSON each, numbered, in a file only the owner reads.
 
-Takes a thing with its number; guarantees that it is on the disk when `append` returns, and that a
-line cut by a power cut costs only that line. Holds the numbers and places of all lines in memory
+Takes a thing with its number; guarantees that it is on the disk when `append` returns (unless it is a
+copy that could be had again), and that a line cut by a power cut costs only that line. Holds the numbers and places of all lines in memory
 (16 bytes each), so a page of them is read without a scan.
 """
 
+import contextlib
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -52,12 +54,14 @@ class Journal(Generic[T]):
         self._places.append((number, place))
         self.last = max(self.last, number)
 
-    def append(self, thing: T) -> None:
+    def append(self, thing: T, *, flush: bool = True) -> None:
+        """Adds a line; without `flush` it is one that could be had again."""
         handle = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             place = os.fstat(handle).st_size
             os.write(handle, thing.model_dump_json().encode() + b"\n")
-            os.fsync(handle)
+            if flush:
+                os.fsync(handle)
         finally:
             os.close(handle)
         number = self._number(thing)
@@ -66,10 +70,10 @@ class Journal(Generic[T]):
 
     def before(self, number: int | None, limit: int) -> list[T]:
         """The last things with a smaller number, last first."""
-        places = [
+        places = (
             place for found, place in reversed(self._places) if number is None or found < number
-        ]
-        return self._read(places[:limit])
+        )
+        return self._read(list(itertools.islice(places, limit)))
 
     def get(self, number: int) -> T | None:
         places = [place for found, place in self._places if found == number]
@@ -79,6 +83,12 @@ class Journal(Generic[T]):
     def all(self) -> list[T]:
         """Everything, first first."""
         return self._read([place for _, place in self._places])
+
+    def set_aside(self) -> None:
+        """Begins anew; what there was is in a file that ends in `.old`."""
+        with contextlib.suppress(FileNotFoundError):
+            self._file.replace(self._file.with_name(f"{self._file.name}.old"))
+        self._places, self.last = [], 0
 
     def _read(self, places: list[int]) -> list[T]:
         if not places:

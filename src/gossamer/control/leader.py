@@ -15,11 +15,12 @@ KEY = "leader"
 
 
 class Leadership:
-    def __init__(self, bucket: Bucket, control: str, seconds: float, url: str = "") -> None:
+    def __init__(self, bucket: Bucket, control: str, seconds: float) -> None:
         self._bucket = bucket
         self._control = control
         self._seconds = seconds
-        self._url = url
+        self.url = ""
+        """Where this control node is reached, once it is."""
         self._beat = 0
         self._until = 0
         self._seen: tuple[int, int] = (-1, 0)
@@ -47,7 +48,7 @@ class Leadership:
                 self._until = 0
                 return
         self._beat += 1
-        mine = Leader(control=self._control, beat=self._beat, time=time.time(), url=self._url)
+        mine = Leader(control=self._control, beat=self._beat, time=time.time(), url=self.url)
         try:
             revision = await self._bucket.change(
                 KEY, encode(mine), entry.revision if entry else None

@@ -9,7 +9,7 @@ import contextlib
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +25,10 @@ _FILE_BYTES: Final = 16 * 1024 * 1024
 class Newsroom:
     """Events of one crawl, in `events.jsonl`; the file before it is kept when it has grown."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, post: Callable[[bytes, str | None], None] | None = None) -> None:
+        """`post`: who numbers what is told here, and gives it back by `take`; None: we do."""
         self._file = file
+        self._post = post
         self._events: deque[Event] = deque(maxlen=KEPT)
         self._last = 0
         self._watchers: set[asyncio.Queue[Status | Event | None]] = set()
@@ -52,19 +54,49 @@ class Newsroom:
         host: str | None = None,
         who: str | None = None,
         data: dict[str, JsonValue] | None = None,
-    ) -> Event:
-        """Something happened."""
-        self._last += 1
+        key: str | None = None,
+    ) -> None:
+        """Something happened. `key`: others may tell the same, and it is to be told once."""
         event = Event(
-            id=self._last, time=round(time.time(), 3), kind=kind, text=text[:1000],
+            id=self._last + 1, time=round(time.time(), 3), kind=kind, text=text[:1000],
             node=node, host=host, who=who, data=data or {},
         )  # fmt: skip
+        if self._post is None:
+            self._keep(event)
+        else:
+            self._post(event.model_dump_json().encode(), key)
+
+    @property
+    def newest(self) -> int:
+        return self._last
+
+    def events(self) -> list[Event]:
+        """Those in memory, oldest first."""
+        return list(self._events)
+
+    def take(self, number: int, body: bytes) -> Event | None:
+        """An event that was numbered elsewhere; None if it cannot be understood."""
+        try:
+            event = Event.model_validate_json(body).model_copy(update={"id": number})
+        except ValidationError:
+            return None
+        self._keep(event)
+        return event
+
+    def set_aside(self) -> None:
+        """Begins anew; what there was is in a file that ends in `.old`."""
+        with contextlib.suppress(FileNotFoundError):
+            self._file.replace(self._file.with_suffix(".jsonl.old"))
+        self._events.clear()
+        self._last = 0
+
+    def _keep(self, event: Event) -> None:
+        self._last = event.id
         self._events.append(event)
         # News are not worth stopping for: a full disk is told by an alert.
         with contextlib.suppress(OSError):
             self._write(event)
         self._send(event)
-        return event
 
     def show(self, status: Status) -> None:
         """A new reading of the counters."""
@@ -125,3 +157,23 @@ class Newsroom:
             os.close(handle)
         if full:
             self._file.replace(self._file.with_suffix(".jsonl.1"))
+
+
+class EventShelf:
+    """A newsroom as the copy of numbered events; `learn` sees each as it comes."""
+
+    def __init__(self, newsroom: Newsroom, learn: Callable[[Event], None]) -> None:
+        self._newsroom = newsroom
+        self._learn = learn
+
+    @property
+    def newest(self) -> int:
+        return self._newsroom.newest
+
+    def take(self, number: int, body: bytes) -> None:
+        event = self._newsroom.take(number, body)
+        if event is not None:
+            self._learn(event)
+
+    def set_aside(self) -> None:
+        self._newsroom.set_aside()

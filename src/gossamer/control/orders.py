@@ -7,7 +7,7 @@ from typing import Any
 
 from gossamer.control.overseer import Overseer
 from gossamer.control.shapes import Command, Confirmation
-from gossamer.errors import EngineError, UsageError
+from gossamer.errors import EngineAwayError, EngineError, UsageError
 
 CONFIRM = 15.0
 """Seconds that a command waits for every node's word."""
@@ -36,7 +36,10 @@ class Orders:
         if command is Command.ADD_NODE:
             name = await self._launch()
             return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
-        answers = await overseer.checkpoint()
+        if command is Command.RERANK:
+            answers = await overseer.rerank()
+        else:
+            answers = await overseer.checkpoint()
         seconds = round(time.monotonic() - begun, 3)
         return [
             Confirmation(
@@ -47,6 +50,17 @@ class Orders:
             )
             for node, answer in answers.items()
         ]
+
+    async def hold(self, node: str, *, hold: bool) -> None:
+        """Holds one node back or lets it go. `EngineAwayError`: it is wanted, but not confirmed yet."""
+        await self._overseer.hold_node(node, hold=hold)
+        end = time.monotonic() + CONFIRM
+        while time.monotonic() < end:
+            known = self._overseer.roster.nodes.get(node)
+            if known is not None and known.fresh is not None and known.fresh.held == hold:
+                return
+            await asyncio.sleep(0.05)
+        raise EngineAwayError(f"{node} does so as soon as it can; there is no word from it yet")
 
     async def _launch(self) -> str:
         engine = self._overseer.engine

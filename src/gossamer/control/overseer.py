@@ -16,6 +16,7 @@ from gossamer.cluster.map import PartitionMap, move
 from gossamer.cluster.messages import (
     Answer,
     Crawl,
+    Evicted,
     Leader,
     Pause,
     Question,
@@ -25,6 +26,7 @@ from gossamer.cluster.messages import (
     decode,
     encode,
 )
+from gossamer.control.alerts import Trouble
 from gossamer.control.decisions import Decisions
 from gossamer.control.roster import Known, Roster
 from gossamer.control.summary import NodeLine, Summary
@@ -118,6 +120,10 @@ class Overseer(Decisions):
 
     status = summary
 
+    def served_at(self, url: str) -> None:
+        """Others learn with the next beat where the leading control node is reached."""
+        self._leader.url = url
+
     def living(self) -> list[Known]:
         """The nodes that answer."""
         return [known for known in self._roster.nodes.values() if known.alive]
@@ -158,6 +164,17 @@ class Overseer(Decisions):
         ]
         return lines
 
+    def troubles(self) -> list[Trouble]:
+        """What is wrong with the cluster as a whole, as far as this control node knows."""
+        value = self._view.map
+        found = {
+            Trouble.ENGINE_AWAY: not self._engine.connected,
+            Trouble.STREAM_FULL: self._stream_full,
+            Trouble.OWNERLESS: value is not None and value.ownerless > 0,
+            Trouble.NODE_REFUSED: bool(self._roster.refused),
+        }
+        return [trouble for trouble, stands in found.items() if stands]
+
     def partitions(self) -> PartitionMap | None:
         return self._view.map
 
@@ -176,6 +193,10 @@ class Overseer(Decisions):
     async def checkpoint(self) -> dict[str, object]:
         """Snapshots of everything, now; gives for each node how many, or its error."""
         return await self.ask_all("snapshot", seconds=SNAPSHOT_ANSWER)
+
+    async def rerank(self) -> dict[str, object]:
+        """Every node puts what is queued in the order of the settings; gives who has begun."""
+        return await self.ask_all("rerank")
 
     async def resend(self, since: float) -> dict[str, object]:
         """Every node sends the links again that it sent since then; so do we with the seeds."""
@@ -221,8 +242,14 @@ class Overseer(Decisions):
             return changed.change
 
     async def remove_node(self, node: str) -> None:
-        """The node hands everything over and ends."""
+        """The node hands everything over and ends; one that was lost is forgotten."""
         known = self._roster.nodes.get(node)
+        if known is not None and isinstance(known.word, Evicted):
+            value = self._view.map
+            if value is not None and node in value.nodes():
+                raise UsageError(f"{node} still owns partitions, which others are about to get")
+            await self._roster.forget(known)
+            return
         if known is None or not known.alive:
             raise UsageError(f"there is no node {node} in this crawl")
         others = {known.name for known in self.living()} - self._leaving - {node}
@@ -230,6 +257,13 @@ class Overseer(Decisions):
             raise UsageError(f"{node} is the last node; stop the crawl instead")
         await self._set_leaving(self._leaving | {node})
         self._view.hint.set()
+
+    async def hold_node(self, node: str, *, hold: bool) -> None:
+        """Holds one node back, or lets it go; kept in the engine until it is changed."""
+        known = self._roster.nodes.get(node)
+        if known is None or not known.alive:
+            raise UsageError(f"there is no node {node} in this crawl")
+        await self._set_held(node, hold=hold)
 
     async def keep_node(self, node: str) -> None:
         """Calls a removal off."""

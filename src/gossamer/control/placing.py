@@ -14,6 +14,7 @@ from gossamer.cluster.map import (
     take_out,
 )
 from gossamer.cluster.messages import (
+    Held,
     Leaving,
     Shutdown,
     Unregister,
@@ -23,6 +24,7 @@ from gossamer.cluster.messages import (
 from gossamer.control.roster import Known
 from gossamer.control.sending import Sending
 from gossamer.errors import (
+    ConflictError,
     EngineError,
     UsageError,
 )
@@ -107,6 +109,18 @@ class Placing(Sending):
         revision = await self._view.crawls.put("leaving", encode(message))
         self._leaving, self._leaving_revision = nodes, revision
 
+    async def _set_held(self, node: str, *, hold: bool) -> None:
+        while True:
+            revision = await self._view.read_held()
+            nodes = self._view.held | {node} if hold else self._view.held - {node}
+            if revision is not None and nodes == self._view.held:
+                return
+            message = encode(Held(nodes=sorted(nodes)))
+            with contextlib.suppress(ConflictError):
+                await self._view.crawls.change("held", message, revision)
+                self._view.held = nodes
+                return
+
     async def _dismiss(self) -> None:
         """Nodes that were removed and own nothing any more may go."""
         value = self._view.map
@@ -119,3 +133,5 @@ class Placing(Sending):
                     await self.ask_node(name, "shutdown")
             else:
                 await self._set_leaving(self._leaving - {name})
+                # Should it ever come back, it is a new one.
+                await self._set_held(name, hold=False)

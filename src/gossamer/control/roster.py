@@ -5,6 +5,7 @@ already who lives. Guarantees: a node counts as silent only when its key in the 
 changed for a whole lease of *our* clock.
 """
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 
@@ -140,8 +141,10 @@ class Roster:
         for known in list(self.nodes.values()):
             over = isinstance(known.word, Evicted | Unregister) and known.silent() > FORGET
             if over and known.name not in still_named:
-                try:
-                    await self._bucket.delete(known.name, known.revision)
-                except ConflictError:
-                    continue
-                self.nodes.pop(known.name, None)
+                await self.forget(known)
+
+    async def forget(self, known: Known) -> None:
+        """As if it had never been, unless it has just come back."""
+        with contextlib.suppress(ConflictError):
+            await self._bucket.delete(known.name, known.revision)
+            self.nodes.pop(known.name, None)

@@ -52,7 +52,6 @@ class Seat(ABC):
         expect: int = 1,
         until_done: bool = False,
         resume: bool = False,
-        url: str = "",
     ) -> None:
         self._engine = engine
         self._settings = settings
@@ -68,7 +67,7 @@ class Seat(ABC):
         self._stream = LinkStream(engine)
         self._roster = Roster(self._view.nodes)
         self._copy = Copy(directory)
-        self._leader = Leadership(self._view.crawls, control, settings.cluster.lease, url)
+        self._leader = Leadership(self._view.crawls, control, settings.cluster.lease)
         self._finish = Finish()
         self._began = boot_micros()
         self._first_node = 0.0

@@ -1,8 +1,12 @@
-"""The book of seeds that were submitted to a running crawl, in `seeds.jsonl`."""
+"""The book of seeds that were submitted to a running crawl, in a file of lines."""
 
+import contextlib
+import threading
 import time
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from gossamer.control.journal import Journal
 from gossamer.control.service import NotKnownError
@@ -23,22 +27,30 @@ class SeedBook:
 
     def __init__(self, file: Path) -> None:
         self._journal = Journal(file, SeedSubmission, lambda submission: submission.id)
+        self._keeping = threading.Lock()
 
     def open(self) -> None:
         self._journal.open()
 
+    @property
+    def newest(self) -> int:
+        return self._journal.last
+
+    def take(self, number: int, body: bytes) -> None:
+        """A submission that was numbered elsewhere."""
+        with contextlib.suppress(ValidationError):
+            submission = SeedSubmission.model_validate_json(body)
+            self._journal.append(submission.model_copy(update={"id": number}), flush=False)
+
+    def set_aside(self) -> None:
+        self._journal.set_aside()
+
     def keep(self, urls: list[str], reasons: list[str | None], who: str) -> SeedSubmission:
-        """Notes what a submission came to."""
-        seeds = [
-            SeedResult(url=url, taken=reason is None, reason=reason)
-            for url, reason in zip(urls, reasons, strict=True)
-        ]
-        taken = sum(seed.taken for seed in seeds)
-        submission = SeedSubmission(
-            id=self._journal.last + 1, time=round(time.time(), 3), who=who,
-            taken=taken, refused=len(seeds) - taken, seeds=seeds,
-        )  # fmt: skip
-        self._journal.append(submission)
+        """Notes what a submission came to, and numbers it."""
+        submission = made(urls, reasons, who)
+        with self._keeping:
+            submission = submission.model_copy(update={"id": self._journal.last + 1})
+            self._journal.append(submission)
         return submission
 
     def page(self, before: int | None, limit: int) -> SubmissionPage:
@@ -53,6 +65,19 @@ class SeedBook:
         if submission is None:
             raise NotKnownError("no_such_submission", f"there is no submission {number}")
         return submission
+
+
+def made(urls: list[str], reasons: list[str | None], who: str) -> SeedSubmission:
+    """What a submission came to, without a number."""
+    seeds = [
+        SeedResult(url=url, taken=reason is None, reason=reason)
+        for url, reason in zip(urls, reasons, strict=True)
+    ]
+    taken = sum(seed.taken for seed in seeds)
+    return SeedSubmission(
+        id=0, time=round(time.time(), 3), who=who,
+        taken=taken, refused=len(seeds) - taken, seeds=seeds,
+    )  # fmt: skip
 
 
 def fates(

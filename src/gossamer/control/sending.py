@@ -55,8 +55,10 @@ class Sending(Seat):
             await asyncio.to_thread(self._copy.add_seeds, taken)
             self._seeds += taken
             if self._view.crawl is not None and self.leading:
-                await self._view.refresh()
-                await self._put_roots(taken)
+                # They are taken: what does not work now, as when two come at once, `_send_seeds` does.
+                with contextlib.suppress(EngineError):
+                    await self._view.refresh()
+                    await self._put_roots(taken)
             self._finish.again()
             self._view.hint.set()
         return refused

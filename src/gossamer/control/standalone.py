@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import msgspec
 
@@ -72,6 +72,8 @@ _ONE_NODE = "a standalone crawl is one node; use `gossamer cluster` for more"
 class StandaloneService(Desk):
     """Sees and steers a crawl in this process. `take` is called with every reading."""
 
+    _never: ClassVar[Mapping[Command, str]] = {Command.ADD_NODE: _ONE_NODE}
+
     def __init__(self, crawl: Standalone, out: Path) -> None:
         super().__init__(out / "control", "seeds.jsonl")
         self._crawl = crawl
@@ -119,7 +121,7 @@ class StandaloneService(Desk):
                 status = await self._read(self._progress)
                 self._readings.add(status)
                 self._alerts.judge(status, [self._node(status)], self._readings)
-                self._status = status
+                self._keep(status)
                 self._forget_answers()
                 self._newsroom.show(status)
             await asyncio.sleep(1.0 - time.time() % 1.0)
@@ -331,11 +333,6 @@ class StandaloneService(Desk):
 
     # --- commands
 
-    def _why_not(self, command: Command) -> str | None:
-        if command is Command.ADD_NODE:
-            return _ONE_NODE
-        return super()._why_not(command)
-
     async def command(self, command: Command, who: str) -> CommandResult:
         reason = self._why_not(command)
         if reason is not None:
@@ -350,6 +347,8 @@ class StandaloneService(Desk):
             self._wanted = "run"
         elif command is Command.CHECKPOINT:
             await self._ask(lambda node: node.checkpoint())
+        elif command is Command.RERANK:
+            await self._ask(lambda node: node.rerank())
         else:
             self._wanted = "stop"
             self._crawl.stop_wanted = True

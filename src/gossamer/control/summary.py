@@ -72,6 +72,7 @@ _DONE = ("pages", "bytes", "visits", "messages_sent", "messages_received", "link
 _NOW = (
     "urls_seen", "urls_queued", "in_flight", "hosts_known", "hosts_active", "hosts_waiting",
     "hosts_set_aside", "hosts_blocked", "hosts_aliases", "rss", "disk", "outbox",
+    "reranking", "reranked",
 )  # fmt: skip
 
 

@@ -7,13 +7,14 @@ tries again with what it still has.
 
 `names` lists every bucket, stream and subject. `server` runs an engine on this machine. `connection`
 is one process's line to it, `bucket` a key-value bucket with compare-and-set, `links` the stream of
-links between partitions.
+links between partitions, `records` a stream of what happened.
 """
 
 from gossamer.engine.bucket import Bucket, Entry
 from gossamer.engine.connection import Access, Engine, connect
 from gossamer.engine.links import LinkReader, LinkStream, StreamState
 from gossamer.engine.names import Names
+from gossamer.engine.records import RecordStream
 from gossamer.engine.server import Server
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "LinkReader",
     "LinkStream",
     "Names",
+    "RecordStream",
     "Server",
     "StreamState",
     "connect",

@@ -46,11 +46,23 @@ FACTS: dict[str, Facts] = {
         bound="cluster.links_bytes",
         when_full="refuses; senders keep their links and begin no new visits past cluster.backlog",
     ),
+    "stream record.KIND": Facts(
+        filled_by="the control nodes, each from its own file of what is not sent yet",
+        emptied_by="nobody; every control node reads all of it into its own files",
+        bound="events 32 MiB, submissions 64 MiB, audit 64 MiB",
+        when_full="the oldest records go; the control nodes' files still have them",
+    ),
     "subject status.NODE": Facts(
         filled_by="each node, twice a second",
         emptied_by="whoever listens; not kept",
         bound="the newest per node",
         when_full="older ones are overwritten",
+    ),
+    "subject recorded": Facts(
+        filled_by="a control node, when the engine has kept a record of it",
+        emptied_by="the control nodes: a hint to read; not kept",
+        bound="none needed: one for each record",
+        when_full="cannot be; who misses it reads a second later",
     ),
     "subject summary": Facts(
         filled_by="the leading control node, twice a second",
@@ -121,6 +133,16 @@ class Names:
 
     def links(self, partition: int | str) -> str:
         return f"{self.crawl}.links.{partition}"
+
+    def record_stream(self, kind: str) -> str:
+        return f"{self.crawl}_{kind}"
+
+    def record(self, kind: str) -> str:
+        return f"{self.crawl}.record.{kind}"
+
+    @property
+    def recorded(self) -> str:
+        return f"{self.crawl}.recorded"
 
     def status(self, node: str) -> str:
         return f"{self.crawl}.status.{node}"

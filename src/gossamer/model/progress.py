@@ -48,3 +48,5 @@ class Progress(msgspec.Struct, frozen=True):
     exchange_seconds: float = 0.0
     idle: bool = False
     hosts_blocked: int = 0
+    reranking: int = 0
+    reranked: int = 0

@@ -31,7 +31,10 @@ def native_settings(
         "grouping": settings.grouping,
         "threads": settings.threads,
         "canonical": settings.canonical.model_dump(mode="json"),
-        "scope": settings.scope.model_dump(mode="json", exclude={"sitemaps", "ascend"}),
+        "scope": {
+            **settings.scope.model_dump(mode="json", exclude={"sitemaps", "ascend"}),
+            "site_depth": settings.limits.site_depth,
+        },
         "seen": {
             "kind": settings.seen.kind.value,
             "ram": settings.seen.ram,
@@ -129,6 +132,7 @@ def _frontier(settings: CrawlSettings) -> dict[str, object]:
         "set_aside_times": polite.set_aside_times,
         "sitemaps": settings.scope.sitemaps,
         "ascend": settings.scope.ascend,
+        "order": settings.frontier.order.value,
         "depth": limits.depth,
         "dynamic_depth": limits.depth if limits.dynamic_depth is None else limits.dynamic_depth,
         "pages_per_host": limits.pages_per_host,

@@ -47,6 +47,13 @@ class SeenKind(StrEnum):
     MEMORY = "memory"
 
 
+class Order(StrEnum):
+    BREADTH = "breadth"
+    DEEP = "deep"
+    ARRIVAL = "arrival"
+    STATIC = "static"
+
+
 class Fsync(StrEnum):
     BATCH = "batch"
     NEVER = "never"
@@ -97,6 +104,14 @@ class SeenSettings(Stage):
     kind: SeenKind = fixed(SeenKind.EXACT, "how the URLs already known are kept")
     ram: Size = fixed("64MiB", "memory for the cache of popular URLs, or for the Bloom filter")
     expected: int = fixed(10_000_000, "URLs that a Bloom filter is sized for", ge=1000)
+
+
+class FrontierSettings(Stage):
+    order: Order = live(
+        Order.BREADTH, "which URLs of a host come first, after the seeds: those near the seeds "
+        "(breadth), those far from them (deep), those found first (arrival), or those without a "
+        "query (static); counts for URLs queued from now on, and for all others after `rerank`",
+    )  # fmt: skip
 
 
 class PolitenessSettings(Stage):
@@ -193,6 +208,12 @@ class LimitSettings(Stage):
     dynamic_depth: int | None = live(
         None, "the same for URLs with a query; absent: as `depth`", ge=0
     )
+    site_depth: int | None = live(
+        None,
+        "folders deep into a site, at most (slashes of the path after the first); absent: no limit",
+        ge=0,
+        le=65535,
+    )
     pages_per_host: int | None = live(None, "pages of one host", ge=1)
     trap_budget: int = live(
         1000,
@@ -275,6 +296,7 @@ class CrawlSettings(Stage):
     canonical: CanonicalSettings = CanonicalSettings()
     scope: ScopeSettings = ScopeSettings()
     seen: SeenSettings = SeenSettings()
+    frontier: FrontierSettings = FrontierSettings()
     politeness: PolitenessSettings = PolitenessSettings()
     fetch: FetchSettings = FetchSettings()
     dns: DnsSettings = DnsSettings()

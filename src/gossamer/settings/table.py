@@ -41,6 +41,7 @@ UNITS: Final = {
     "limits.pages": "pages",
     "limits.depth": "links",
     "limits.dynamic_depth": "links",
+    "limits.site_depth": "folders",
     "limits.pages_per_host": "pages",
     "limits.trap_budget": "URLs",
     "cluster.replicas": "servers",

@@ -37,10 +37,12 @@ mod inspect;
 mod ips;
 mod lines;
 mod list;
+mod order;
 mod overlay;
 mod queue;
 mod queued;
 pub mod rehearsal;
+mod rerank;
 mod rules;
 mod settings;
 mod steer;
@@ -58,6 +60,7 @@ pub use host::{GapSource, HostRecord, RobotsKind, RobotsState, Standing};
 pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
 pub use ips::IpTable;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
+pub use order::{Order, Traits};
 pub use queued::BANDS;
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
 pub use settings::{Blame, DAY, HOUR, Limits, Policy, SECOND, Settings};
@@ -72,6 +75,7 @@ use clock::Clock;
 use host::Host;
 use lines::{Lines, Turn};
 use overlay::Overlay;
+use rerank::Rerank;
 use rules::RulesCache;
 use take::Lease;
 
@@ -110,6 +114,7 @@ pub struct Frontier {
     taken_over: Vec<(u64, u64, Micros)>,
     list: Option<HostList>,
     filter: Filter,
+    rerank: Rerank,
 }
 
 impl Frontier {
@@ -147,6 +152,7 @@ impl Frontier {
             taken_over: Vec::new(),
             list: None,
             filter: Filter::default(),
+            rerank: Rerank::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
@@ -156,6 +162,7 @@ impl Frontier {
         frontier.keep_list(settings.list);
         frontier.set_settings(settings);
         frontier.load_range(0, u64::MAX, reads)?;
+        frontier.resume_rerank(reads)?;
         frontier.put_clock(writes);
         Ok(frontier)
     }
@@ -214,6 +221,8 @@ impl Frontier {
         Counters {
             leases: self.leases.len() as u64,
             hosts_in_ram: self.slots.len() as u64,
+            reranking: self.rerank.left(),
+            reranked: self.rerank.moved(),
             ..self.counters
         }
     }

@@ -52,6 +52,33 @@ impl Frontier {
         self.overlay.gone(key, place);
     }
 
+    /// Gives a queued record another band, in which it stands where it came: its sequence number
+    /// is no other URL's. One that waits keeps its place until its time has come.
+    pub(super) fn set_band(
+        &mut self,
+        slot: u32,
+        place: Place,
+        band: u8,
+        record: Vec<u8>,
+        writes: &mut Writes,
+    ) {
+        let Some(key) = self.host(slot).map(|host| host.key) else {
+            return;
+        };
+        let shared: Arc<[u8]> = Arc::from(record.as_slice());
+        let to = if place.is_waiting() {
+            place
+        } else {
+            self.dequeue(key, place, writes);
+            place.in_band(band)
+        };
+        writes.put(Space::Queue, to.key(key), record);
+        self.overlay.put(key, to, Arc::clone(&shared));
+        if !to.is_waiting() {
+            self.keep_in_head(slot, to.packed(), shared);
+        }
+    }
+
     /// Puts a leased record back in its place, so that it is next in its band.
     pub(super) fn put_back(&mut self, slot: u32, at: u64, record: Arc<[u8]>) {
         let Some(key) = self.host(slot).map(|host| host.key) else {

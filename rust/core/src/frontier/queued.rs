@@ -74,6 +74,26 @@ impl Place {
         }
     }
 
+    /// The first place after this one.
+    pub fn next(self) -> Place {
+        if self.is_waiting() {
+            Place {
+                seq: self.seq.saturating_add(1),
+                ..self
+            }
+        } else {
+            Place {
+                at: self.at.saturating_add(1),
+                ..self
+            }
+        }
+    }
+
+    /// The same place in another band: still in the order of coming.
+    pub fn in_band(self, band: u8) -> Place {
+        Place { band, ..self }
+    }
+
     pub fn is_waiting(self) -> bool {
         self.band == WAITING
     }
@@ -155,6 +175,10 @@ impl<'a> Queued<'a> {
 
     pub fn seed(&self) -> bool {
         self.flags & SEED != 0
+    }
+
+    pub fn dynamic(&self) -> bool {
+        self.flags & DYNAMIC != 0
     }
 
     pub fn purpose(&self) -> Purpose {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Micros;
+use super::{Micros, Order};
 use crate::outcome::Outcome;
 
 pub const SECOND: Micros = 1_000_000;
@@ -157,6 +157,8 @@ pub struct Settings {
     pub slice: usize,
     /// Keep a list of all hosts in memory, for people to look at. Counts at the start only.
     pub list: bool,
+    /// Which URL of a host comes first; counts for URLs queued from now on.
+    pub order: Order,
 }
 
 impl Default for Settings {
@@ -189,6 +191,7 @@ impl Default for Settings {
             idle_in_ram: 100_000,
             slice: 256,
             list: false,
+            order: Order::default(),
         }
     }
 }

@@ -28,6 +28,9 @@ impl Frontier {
     pub fn set_settings(&mut self, settings: Settings) {
         let per_ip = settings.per_ip.max(settings.per_host).max(1);
         self.ips.configure(settings.ip_gap, per_ip);
+        if settings.order != self.settings.order {
+            self.rerank.order_changed();
+        }
         let more = settings.per_host > self.settings.per_host;
         self.settings = settings;
         if more {
@@ -189,6 +192,9 @@ impl Frontier {
 
     /// The hosts of a range that was frozen have turns again.
     pub fn thaw_range(&mut self, first: u64, last: u64) {
+        if self.frozen.contains(&(first, last)) {
+            self.rerank_range(first, last);
+        }
         self.frozen.retain(|range| *range != (first, last));
         for slot in 0..self.hosts.len() {
             let slot = slot as u32;
@@ -219,7 +225,9 @@ impl Frontier {
         self.taken_over
             .retain(|range| (range.0, range.1) != (first, last));
         self.taken_over.push((first, last, time));
-        self.load_range(first, last, reads)
+        self.load_range(first, last, reads)?;
+        self.rerank_range(first, last);
+        Ok(())
     }
 
     /// Takes the hosts with keys from `first` to `last` (both included) from the store.

@@ -195,6 +195,10 @@ pub struct Counters {
     pub head_bytes: u64,
     pub pages: u64,
     pub bytes: u64,
+    /// Hosts whose queue is still to be put in another order.
+    pub reranking: u64,
+    /// URLs that have got another band by that since the process began.
+    pub reranked: u64,
     /// Places where a count and the store disagreed and the store was believed. Not 0: a defect.
     pub repairs: u64,
 }

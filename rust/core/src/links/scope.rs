@@ -31,6 +31,8 @@ pub struct ScopeSettings {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub block: Vec<String>,
+    /// Folders deep into a site, at most; `None`: no limit.
+    pub site_depth: Option<u16>,
 }
 
 impl Default for ScopeSettings {
@@ -42,6 +44,7 @@ impl Default for ScopeSettings {
             include: Vec::new(),
             exclude: Vec::new(),
             block: Vec::new(),
+            site_depth: None,
         }
     }
 }
@@ -55,6 +58,7 @@ pub enum OutOfScope {
     NotIncluded,
     Excluded,
     Blocked,
+    TooDeep,
 }
 
 impl OutOfScope {
@@ -68,6 +72,7 @@ impl OutOfScope {
             OutOfScope::NotIncluded => "scope.include: no expression matches",
             OutOfScope::Excluded => "scope.exclude: an expression matches",
             OutOfScope::Blocked => "scope.block names its host or domain",
+            OutOfScope::TooDeep => "limits.site_depth: it lies in more folders",
         }
     }
 }
@@ -82,6 +87,7 @@ pub struct Scope {
     include: Option<RegexSet>,
     exclude: Option<RegexSet>,
     block: HashSet<String>,
+    site_depth: Option<u16>,
     roots: HashSet<String>,
     prefixes: Vec<String>,
 }
@@ -120,6 +126,7 @@ impl Scope {
             include: compile("include", &settings.include)?,
             exclude: compile("exclude", &settings.exclude)?,
             block: lower(&settings.block),
+            site_depth: settings.site_depth,
             roots: HashSet::new(),
             prefixes: Vec::new(),
         })
@@ -194,6 +201,12 @@ impl Scope {
         {
             return Err(OutOfScope::Excluded);
         }
+        // The last rule, so that where it does not bind (sitemaps) the others still do.
+        if let Some(most) = self.site_depth
+            && folders(url.path_and_query()) > usize::from(most)
+        {
+            return Err(OutOfScope::TooDeep);
+        }
         Ok(())
     }
 
@@ -235,10 +248,46 @@ fn prefix_of(url: &str) -> &str {
         .map_or(url, |slash| &url[..=slash])
 }
 
+/// How many folders a path lies in: its slashes after the first.
+fn folders(path_and_query: &str) -> usize {
+    let path = path_and_query.split('?').next().unwrap_or_default();
+    path.bytes().skip(1).filter(|byte| *byte == b'/').count()
+}
+
 /// The file suffix of the last path segment, without its dot; `None` where there is none.
 fn suffix_of(path_and_query: &str) -> Option<&str> {
     let path = path_and_query.split('?').next()?;
     let name = path.rsplit('/').next()?;
     let (stem, suffix) = name.rsplit_once('.')?;
     (!stem.is_empty() && !suffix.is_empty() && suffix.len() <= SUFFIX_LIMIT).then_some(suffix)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::canonical::{Rules, canonical};
+
+    #[test]
+    fn a_site_is_visited_so_many_folders_deep() {
+        let settings = ScopeSettings {
+            site_depth: Some(1),
+            exclude: vec!["/no/".to_owned()],
+            ..ScopeSettings::default()
+        };
+        let scope = Scope::new(&settings).unwrap();
+        let verdict = |path: &str| {
+            let url = canonical(&format!("http://a.test{path}"), None, &Rules::default());
+            scope.check(&url.unwrap())
+        };
+        for path in ["", "/", "/a", "/a/", "/a/b?c=/d/e/f", "/?/a/b/c"] {
+            assert_eq!(verdict(path), Ok(()), "{path}");
+        }
+        for path in ["/a/b/", "/a/b/c", "/a/b/?q"] {
+            assert_eq!(verdict(path), Err(OutOfScope::TooDeep), "{path}");
+        }
+        assert_eq!(verdict("/a/no/b/c"), Err(OutOfScope::Excluded));
+        assert_eq!(folders(""), 0);
+    }
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::gather::{Found, in_site, item};
+use super::found::{Found, in_site, item};
 use super::rows::IndexRow;
 use super::{Node, NodeError};
 use crate::alias::{Agreement, Aliases, skip_key};
@@ -272,9 +272,10 @@ impl Node {
     }
 
     fn queue_again(&mut self, slice: &[(Found, Vec<u8>)], now: u64) -> Result<(), NodeError> {
+        let order = self.frontier.settings().order;
         let items: Vec<Fresh<'_>> = slice
             .iter()
-            .map(|(found, from)| item(found, from))
+            .map(|(found, from)| item(found, from, order))
             .collect();
         let mut admissions = Vec::with_capacity(items.len());
         self.frontier.add(

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::gather::Found;
+use super::found::Found;
 use super::settings::Cluster;
 use super::{Node, NodeError};
 use crate::canonical::Grouping;

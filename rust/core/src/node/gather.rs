@@ -2,6 +2,7 @@
 
 use super::alias::Brief;
 use super::batch::Placed;
+use super::found::{Found, in_site, item};
 use super::rows::{self, IndexRow};
 use super::{Leased, Node, NodeError, trap};
 use crate::canonical::{Base, Url, canonical};
@@ -17,15 +18,6 @@ use crate::warc::{Digest, LogLine, Meta, RefersTo};
 
 /// Redirects of a robots file that are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_HOPS: u8 = 5;
-
-/// A URL on its way to `seen`.
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub url: Url,
-    pub depth: u16,
-    pub sitemap: bool,
-    pub seed: bool,
-}
 
 impl Node {
     /// Takes one visit's answer into the open batch.
@@ -390,9 +382,10 @@ impl Node {
         }
         self.tally
             .seen((queued.len() + trapped.len() + aliased.len()) as u64);
+        let order = self.frontier.settings().order;
         let items: Vec<Fresh<'_>> = queued
             .iter()
-            .map(|found| item(found, from.as_bytes()))
+            .map(|found| item(found, from.as_bytes(), order))
             .collect();
         let mut admissions = Vec::with_capacity(items.len());
         self.frontier.add(
@@ -434,34 +427,6 @@ impl Node {
         // What an alias stands for is no alias, so this ends after one round.
         self.admit(twins, from)
     }
-}
-
-pub(super) fn item<'a>(found: &'a Found, from: &'a [u8]) -> Fresh<'a> {
-    Fresh {
-        url: found.url.as_str(),
-        host: found.url.host(),
-        host_key: found.url.host_key(),
-        https: found.url.scheme_is_https(),
-        dynamic: found.url.is_dynamic(),
-        seed: found.seed,
-        sitemap: found.sitemap,
-        depth: found.depth,
-        from,
-        // Breadth first: what is near the seeds comes first.
-        band: u8::try_from(found.depth)
-            .unwrap_or(u8::MAX)
-            .min(crate::frontier::BANDS - 1),
-        not_before: 0,
-    }
-}
-
-/// Sitemaps are files, so the suffixes that pages must not have do not bind them.
-pub(super) fn in_site(scope: &Scope, url: &Url) -> bool {
-    use crate::links::scope::OutOfScope;
-    matches!(
-        scope.check(url),
-        Ok(()) | Err(OutOfScope::Suffix | OutOfScope::NotIncluded)
-    )
 }
 
 fn is_robots_hop(visited: &Visited) -> bool {

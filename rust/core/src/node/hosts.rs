@@ -159,7 +159,7 @@ impl Node {
             // What is no URL any more is told as such where it is handed out.
             Url::from_canonical(url.to_owned(), grouping).map_or(true, |url| {
                 if sitemap {
-                    super::gather::in_site(&scope, &url)
+                    super::found::in_site(&scope, &url)
                 } else {
                     Scope::check(&scope, &url).is_ok()
                 }

@@ -18,10 +18,12 @@ mod committer;
 mod error;
 mod exchange;
 mod files;
+mod found;
 mod gather;
 mod hosts;
 mod partitions;
 mod progress;
+mod rerank;
 mod rows;
 mod seeds;
 mod settings;
@@ -230,6 +232,7 @@ impl Node {
         self.note_commits()?;
         let has_room = self.committer.has_room() && !self.seen_waits;
         self.exchange_round(has_room)?;
+        self.rerank_round(has_room)?;
         let wait = self.patience(wait, has_room);
         if has_room {
             let most = self.settings.store.batch_pages;
@@ -241,8 +244,7 @@ impl Node {
             self.note_commits()?;
         }
         self.hand_out()?;
-        // With nothing under way, waiting would not make the batch any fuller.
-        self.send_batch(self.engine.in_flight() == 0)?;
+        self.send_batch(self.is_batch_whole())?;
         if self.engine.in_flight() == 0 && self.open.is_empty() {
             // Nothing can arrive: rest until something is due, or the caller wants to look.
             self.committer.wait(wait);
@@ -253,7 +255,8 @@ impl Node {
     /// How long this round may wait for something to arrive.
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
-        let mut wait = wait;
+        let busy = has_room && self.frontier.is_reranking();
+        let mut wait = if busy { Duration::ZERO } else { wait };
         if self.exchange.is_some() {
             wait = wait.min(exchange::LOOK);
         }

@@ -35,6 +35,9 @@ pub struct Progress {
     pub hosts_set_aside: u64,
     pub hosts_blocked: u64,
     pub hosts_aliases: u64,
+    /// Hosts whose queue is still to be put in another order, and URLs moved by that so far.
+    pub reranking: u64,
+    pub reranked: u64,
     pub outcomes: BTreeMap<&'static str, u64>,
     pub rss: u64,
     pub disk: u64,
@@ -234,6 +237,8 @@ impl Node {
             hosts_set_aside: frontier.hosts_set_aside,
             hosts_blocked: frontier.hosts_blocked,
             hosts_aliases: self.aliases.len() as u64,
+            reranking: frontier.reranking,
+            reranked: frontier.reranked,
             outcomes: Outcome::ALL
                 .iter()
                 .filter_map(|outcome| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::gather::Found;
+use super::found::Found;
 use super::{Node, NodeError, NodeSettings};
 use crate::canonical::{canonical, partition};
 use crate::exchange::{Link, encode};

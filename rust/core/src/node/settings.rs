@@ -83,6 +83,7 @@ pub struct ScopeTable {
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub block: Vec<String>,
+    pub site_depth: Option<u16>,
     pub resources: bool,
     pub forms: bool,
     pub nofollow: bool,
@@ -165,6 +166,7 @@ pub struct Politeness {
     pub set_aside_times: u8,
     pub sitemaps: bool,
     pub ascend: bool,
+    pub order: String,
     pub depth: Option<u16>,
     pub dynamic_depth: Option<u16>,
     pub pages_per_host: Option<u32>,
@@ -268,6 +270,7 @@ impl NodeSettings {
             include: table.include.clone(),
             exclude: table.exclude.clone(),
             block: table.block.clone(),
+            site_depth: table.site_depth,
         })
         .map_err(NodeError::Settings)?;
         for root in roots {
@@ -361,7 +364,10 @@ impl NodeSettings {
     pub(super) fn frontier(&self) -> Result<frontier::Settings, NodeError> {
         let polite = &self.frontier;
         let rules = self.rules();
+        let order = frontier::Order::from_name(&polite.order)
+            .ok_or_else(|| wrong("frontier.order", &polite.order))?;
         let mut settings = frontier::Settings {
+            order,
             gap: polite.delay,
             response_factor: polite.response_factor,
             longest_crawl_delay: polite.max_crawl_delay,

@@ -1,26 +1,24 @@
 """The audit log: a line of JSON for every change somebody made, or tried to make.
 
-Takes: who, what, the old and the new value. Guarantees: the line is on the disk before the answer
-is sent; the file is only the owner's.
+Takes: who, what, the old and the new value. Guarantees: the line is durable before the answer is
+sent; the file is only the owner's. In a cluster it is also noted before the change is made, and the
+line is the same on every control node; without an engine it waits in this one's outbox.
 """
 
 import asyncio
 import contextlib
-import os
 import time
-from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
-from gossamer.control.service import ServiceError
+from gossamer.control.journal import Journal
+from gossamer.control.records import Records
+from gossamer.control.service import ServiceError, UnreachableError
 from gossamer.control.shapes import AuditEntry, Change
 
-KEPT = 500
-"""Lines that are kept in memory for `last`."""
-
-_TAIL = 256 * 1024
+KIND = "audit"
 
 
 class Line:
@@ -48,12 +46,19 @@ class Line:
 
 
 class AuditLog:
-    """Appends to one file, one line at a time."""
+    """The lines of one crawl, in one file, numbered from 1."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, records: Records | None = None) -> None:
+        """`records`: who numbers lines and gives them back by `take`; None: we do."""
+        self._journal = Journal(file, AuditEntry, lambda entry: entry.id)
+        self._records = records
         self._lock = asyncio.Lock()
-        self._last: deque[AuditEntry] | None = None
+
+    async def open(self) -> None:
+        """Learns what earlier processes left."""
+        await asyncio.to_thread(self._journal.open)
+        if self._records is not None:
+            self._records.follow(KIND, self)
 
     @contextlib.asynccontextmanager
     async def change(
@@ -61,6 +66,7 @@ class AuditLog:
     ) -> AsyncIterator[Line]:
         """Notes what the block does, also when it fails."""
         line = Line(who, what, target, new)
+        key = await self._begin(line)
         try:
             yield line
         except BaseException as error:
@@ -68,41 +74,51 @@ class AuditLog:
             line.detail = error.detail if isinstance(error, ServiceError) else repr(error)[:500]
             raise
         finally:
-            await asyncio.shield(self._append(line.entry()))
+            await asyncio.shield(self._end(key, line.entry()))
 
     async def last(self, limit: int) -> list[AuditEntry]:
+        """The last lines, oldest first; those that have no number yet at the end."""
         async with self._lock:
-            entries = await self._entries()
-            return list(entries)[-limit:]
+            entries = await asyncio.to_thread(self._journal.before, None, limit)
+        entries.reverse()
+        for body in self._records.unsent(KIND) if self._records is not None else []:
+            with contextlib.suppress(ValidationError):
+                entries.append(AuditEntry.model_validate_json(body))
+        return entries[-limit:]
 
-    async def _append(self, entry: AuditEntry) -> None:
-        async with self._lock:
-            entries = await self._entries()
-            await asyncio.to_thread(self._write, entry)
-            entries.append(entry)
+    # --- a shelf of the records
 
-    async def _entries(self) -> deque[AuditEntry]:
-        if self._last is None:
-            self._last = deque(await asyncio.to_thread(self._read), maxlen=KEPT)
-        return self._last
+    @property
+    def newest(self) -> int:
+        return self._journal.last
 
-    def _write(self, entry: AuditEntry) -> None:
-        handle = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    def take(self, number: int, body: bytes) -> None:
+        with contextlib.suppress(ValidationError):
+            entry = AuditEntry.model_validate_json(body)
+            self._journal.append(entry.model_copy(update={"id": number}), flush=False)
+
+    def set_aside(self) -> None:
+        self._journal.set_aside()
+
+    # --- making a line
+
+    async def _begin(self, line: Line) -> str | None:
+        if self._records is None:
+            return None
+        entry = line.entry().model_copy(
+            update={"done": False, "detail": "begun; the control node ended before it was done"}
+        )
         try:
-            os.write(handle, entry.model_dump_json().encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            return await self._records.begin(KIND, entry.model_dump_json().encode())
+        except OSError as error:
+            # What cannot be accounted for is not done.
+            words = f"nothing was done, because the audit log cannot be written: {error.strerror}"
+            raise UnreachableError("no_audit", words) from error
 
-    def _read(self) -> list[AuditEntry]:
-        if not self._file.exists():
-            return []
-        with self._file.open("rb") as file:
-            file.seek(max(0, self._file.stat().st_size - _TAIL))
-            lines = file.read().splitlines()
-        entries = []
-        for line in lines:
-            # The first line may be cut, and so may the last one after a power cut.
-            with contextlib.suppress(ValueError):
-                entries.append(AuditEntry.model_validate_json(line))
-        return entries
+    async def _end(self, key: str | None, entry: AuditEntry) -> None:
+        if self._records is not None:
+            await self._records.keep(KIND, entry.model_dump_json().encode(), key)
+            return
+        async with self._lock:
+            entry = entry.model_copy(update={"id": self._journal.last + 1})
+            await asyncio.to_thread(self._journal.append, entry)

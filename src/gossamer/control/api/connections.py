@@ -12,7 +12,7 @@ from typing import Any, Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gossamer.control.api.guard import SAFETY
+from gossamer.control.api.safety import SAFETY
 from gossamer.control.shapes import Access, Role
 
 HEAD: Final = 10.0

@@ -1,16 +1,15 @@
 """The guard: what every request must pass before any route is looked for.
 
-In this order, and the order matters:
+In this order, and the order matters (headers of safety are the server's, on every answer it gives):
 
-1. Headers of safety on every answer, refusals too.
-2. `Host` and `Origin` must be ours, on every method and path: a page of another site must not steer
+1. `Host` and `Origin` must be ours, on every method and path: a page of another site must not steer
    a crawler through its user's browser, nor through a name that it rebinds to our address.
-3. The dashboard's shell (`/` and `/static/`) holds no data and needs no token; everything else does.
+2. The dashboard's shell (`/` and `/static/`) holds no data and needs no token; everything else does.
    A wrong token is counted against the client's address, and answered 429 past a bound. A good one
    always passes: a forgotten tab with an old token must not lock its owner out, and tokens of 256
    random bits cannot be guessed at any rate.
-4. Whatever is no look (GET, HEAD) needs the role `operate`.
-5. Bodies are bounded, whatever `Content-Length` says.
+3. Whatever is no look (GET, HEAD) needs the role `operate`.
+4. Bodies are bounded, whatever `Content-Length` says.
 """
 
 import time
@@ -19,7 +18,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from fastapi.exceptions import HTTPException
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,22 +32,6 @@ FORGIVEN_EVERY: Final = 6.0
 """Seconds after which one more is allowed."""
 _ADDRESSES: Final = 4096
 _LOOKS: Final = {"GET", "HEAD"}
-
-SAFETY: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cache-Control": "no-store",
-}
 
 
 class Failures:
@@ -93,7 +76,6 @@ class Guard:
         if scope["type"] != "http":
             # No web sockets here; the server refuses them too.
             return
-        send = _with_safety(send)
         headers = Headers(scope=scope)
         refusal = self._foreign(headers) or self._refuse_token(scope, headers)
         if refusal is None and int(headers.get("content-length", "0") or "0") > MAX_BODY:
@@ -167,17 +149,6 @@ def _refused(status: int, code: str, detail: str, **headers: str) -> Response:
     for name, value in headers.items():
         answer.headers[name.replace("_", "-")] = value
     return answer
-
-
-def _with_safety(send: Send) -> Send:
-    async def wrapped(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in SAFETY.items():
-                headers[name] = value
-        await send(message)
-
-    return wrapped
 
 
 class BodyTooLargeError(HTTPException):

@@ -1,4 +1,8 @@
-"""The server: one socket, loopback by default, TLS by setting; who looks finds `url`, `pid`, `tokens`."""
+"""The server: one socket, loopback by default, TLS by setting; who looks finds `url`, `pid`, `tokens`.
+
+Guarantees: the headers of safety are on every answer, also on those that no route and no guard gave:
+a failure of ours, a request that is no HTTP, too many connections.
+"""
 
 import asyncio
 import contextlib
@@ -17,6 +21,7 @@ from gossamer.control.api.app import make_app
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
 from gossamer.control.api.names import names_of
+from gossamer.control.api.safety import SAFETY
 from gossamer.control.api.tls import make_context
 from gossamer.control.service import Service
 from gossamer.control.tokens import ELSEWHERE, ensure_tokens
@@ -88,19 +93,26 @@ async def serve(
     settings: ControlSettings,
     directory: Path,
     listener: socket.socket | None = None,
+    audit: AuditLog | None = None,
 ) -> AsyncIterator[Serving]:
-    """Serves the API until the block ends; on a socket that was opened before, if there is one."""
+    """Serves the API until the block ends.
+
+    With a socket and an audit log that were opened before, or with its own.
+    """
     context = await asyncio.to_thread(make_context, settings)
     place = Path(settings.tokens) if settings.tokens else directory
     shared = settings.tokens is not None
     tokens = await asyncio.to_thread(ensure_tokens, place, shared=shared)
+    if audit is None:
+        audit = AuditLog(directory / "audit.jsonl")
+        await audit.open()
     listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
     names = names_of(settings, port)
     app = make_app(
         service,
         tokens=tokens,
-        audit=AuditLog(directory / "audit.jsonl"),
+        audit=audit,
         authorities=names.authorities,
         origins=names.origins,
     )
@@ -131,6 +143,7 @@ def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
+        headers=list(SAFETY.items()),
         proxy_headers=False,
         lifespan="off",
         ws="none",

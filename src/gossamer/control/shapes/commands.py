@@ -10,8 +10,9 @@ from gossamer.control.shapes.base import Asked, Shape
 class Command(StrEnum):
     """`pause`: no new visit on any node within a second. `stop`: save everything and end.
 
-    `checkpoint`: everything done so far is durable when it is confirmed. `rerank`: order the queue
-    anew now.
+    `checkpoint`: everything done so far is durable when it is confirmed. `rerank`: what is
+    queued is put in the order of `frontier.order`; each node confirms that it has begun, and the
+    status tells how far they are.
     """
 
     PAUSE = "pause"

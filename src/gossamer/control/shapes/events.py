@@ -14,6 +14,7 @@ class EventKind(StrEnum):
     RESUMED = "resumed"
     STOPPED = "stopped"
     CHECKPOINT = "checkpoint"
+    RERANK = "rerank"
     SETTING = "setting"
     HOST = "host"
     SEEDS = "seeds"
@@ -78,6 +79,7 @@ class History(Shape):
 class AuditEntry(Shape):
     """A line of the audit log: a change somebody made, or tried to make."""
 
+    id: int = Field(default=0, description="grows")
     time: float
     who: str
     what: str

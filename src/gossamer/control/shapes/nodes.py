@@ -14,6 +14,7 @@ class NodeState(StrEnum):
     DISK_FULL = "disk_full"
     LEAVING = "leaving"
     SILENT = "silent"
+    LOST = "lost"
     FINISHED = "finished"
 
 

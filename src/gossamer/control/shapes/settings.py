@@ -1,12 +1,24 @@
 """Settings: each with meaning, unit, range, value and default; changes with versions."""
 
+import json
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from gossamer.control.shapes.base import Asked, Shape
 
+
+def _writable(value: JsonValue) -> JsonValue:
+    """JSON can spell half a character (a lone surrogate), which no file and no answer can hold."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("holds half a character (a lone surrogate)") from error
+    return value
+
+
+Given = Annotated[JsonValue, AfterValidator(_writable)]
 SettingName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -48,7 +60,7 @@ class SettingsView(Shape):
 class ChangeSettings(Asked):
     """All of these values together, or none."""
 
-    values: dict[SettingName, JsonValue] = Field(min_length=1, max_length=100)
+    values: dict[SettingName, Given] = Field(min_length=1, max_length=100)
     expected_version: int | None = Field(
         default=None, ge=0, description="refuse with 409 if the version is another by now"
     )

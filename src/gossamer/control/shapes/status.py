@@ -58,6 +58,8 @@ class Status(Shape):
     hosts_set_aside: int
     hosts_blocked: int
     hosts_aliases: int
+    reranking: int = Field(description="hosts whose queue is still to be put in another order")
+    reranked: int = Field(description="URLs moved by that since the nodes began")
     outcomes: dict[str, int]
     rss: int = Field(description="memory of all crawl nodes")
     disk: int = Field(description="size of the stores")

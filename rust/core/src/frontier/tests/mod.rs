@@ -3,6 +3,7 @@
 
 mod judge;
 mod properties;
+mod reranking;
 mod units;
 mod world;
 

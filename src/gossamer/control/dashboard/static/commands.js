@@ -8,7 +8,7 @@ export const COMMANDS = {
   pause: { label: "Pause", meaning: "No new visit on any node within a second." },
   resume: { label: "Resume", meaning: "Visits go on." },
   checkpoint: { label: "Checkpoint now", meaning: "Everything done so far is made durable." },
-  rerank: { label: "Re-rank now", meaning: "The queue is ordered anew." },
+  rerank: { label: "Re-rank now", meaning: "What is queued is put in the order of the settings." },
   add_node: { label: "Add a node", meaning: "Starts one more crawl node." },
   stop: { label: "Stop…", meaning: "Everything is saved, then the crawl ends." },
 };

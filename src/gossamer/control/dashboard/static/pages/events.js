@@ -6,7 +6,7 @@ import { capital, date, relative, value, words } from "../format.js";
 
 const GROUPS = [
   ["", "All", () => true],
-  ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint"].includes(kind)],
+  ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint", "rerank"].includes(kind)],
   ["nodes", "Nodes and hand-overs", (kind) => kind.startsWith("node") || kind === "hand_over" || kind === "control"],
   ["changes", "Settings, hosts and seeds", (kind) => ["setting", "host", "seeds"].includes(kind)],
   ["alerts", "Alerts", (kind) => kind.startsWith("alert")],

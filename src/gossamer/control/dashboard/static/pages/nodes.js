@@ -8,7 +8,7 @@ import { bytes, capital, count, figure, relative, span, words } from "../format.
 import { confirmed, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
 
-const TONES = { running: "good", paused: "warn", joining: "calm", leaving: "calm", finished: "calm", silent: "bad", disk_full: "bad" };
+const TONES = { running: "good", paused: "warn", joining: "calm", leaving: "calm", finished: "calm", silent: "bad", lost: "bad", disk_full: "bad" };
 
 export function show(root, context) {
   const { api, live, signal, operates } = context;

@@ -161,6 +161,7 @@ class Tiles {
     const hosts = [`${count(status.hosts_active)} being visited`];
     if (status.hosts_set_aside) hosts.push(`${count(status.hosts_set_aside)} set aside`);
     if (status.hosts_blocked) hosts.push(`${count(status.hosts_blocked)} blocked`);
+    if (status.reranking) hosts.push(`${count(status.reranking)} to be re-ranked`);
     this.#set("Hosts", count(status.hosts_known), hosts.join(", "));
     const [left, why] = timeLeft(status, now);
     this.#set("Time left", left, why);

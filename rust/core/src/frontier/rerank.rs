@@ -1,0 +1,203 @@
+//! Re-ranking: everything queued gets the band that the order of this moment gives it.
+//!
+//! Told once ([`Frontier::rerank`]), done in slices ([`Frontier::rerank_slice`]) that the caller
+//! puts between its other work. Guarantees:
+//!
+//! * Afterwards a host's queue is in the new order, in each band still in the order of coming.
+//! * Nothing is lost and nothing is queued twice, whenever it is cut off: every move is one atomic
+//!   write, and a move that was made is not made again.
+//! * A mark in the store says that it is under way; the batch with the last move takes it away. So
+//!   a process that died is followed by one that goes through all hosts again.
+//!
+//! Visits under way are not touched: one that is given back has its old place. Hosts that are being
+//! handed over are left out; whoever has them next looks at them (`rerank_range`).
+
+use super::order::Traits;
+use super::overlay::Found;
+use super::queued::{Place, Queued};
+use super::{Frontier, damaged};
+use crate::state::{Reads, Space, StateError, Writes};
+
+const KEY: &[u8] = b"rerank";
+
+/// How far it is. Filled by `rerank` and by hosts that come from other nodes; emptied by
+/// `rerank_slice`; bound: the hosts with queued URLs, 8 bytes each.
+#[derive(Debug)]
+pub(super) struct Rerank {
+    /// Keys of the hosts that are left; the last one is under way …
+    todo: Vec<u64>,
+    /// … and this is where it goes on.
+    from: Place,
+    /// The store has the mark.
+    marked: bool,
+    /// It was done since the order changed last, so hosts that come have to be looked at too.
+    done: bool,
+    /// URLs that have got another band since the process began.
+    moved: u64,
+}
+
+impl Default for Rerank {
+    fn default() -> Rerank {
+        Rerank {
+            todo: Vec::new(),
+            from: Place::FIRST,
+            marked: false,
+            done: false,
+            moved: 0,
+        }
+    }
+}
+
+impl Rerank {
+    /// Hosts that are left.
+    pub fn left(&self) -> u64 {
+        self.todo.len() as u64
+    }
+
+    pub fn moved(&self) -> u64 {
+        self.moved
+    }
+
+    pub fn order_changed(&mut self) {
+        self.done = false;
+    }
+}
+
+impl Frontier {
+    /// Begins to put everything queued in the order of the settings, from the first host on.
+    pub fn rerank(&mut self, writes: &mut Writes) {
+        self.mark_rerank(writes);
+        self.begin_rerank();
+    }
+
+    /// Takes it up again where an earlier process was cut off.
+    pub(super) fn resume_rerank(&mut self, reads: &dyn Reads) -> Result<(), StateError> {
+        if reads.get(Space::Meta, KEY)?.is_some() {
+            self.rerank.marked = true;
+            self.begin_rerank();
+        }
+        Ok(())
+    }
+
+    /// Whether there is something left to do.
+    #[must_use]
+    pub fn is_reranking(&self) -> bool {
+        self.rerank.marked || !self.rerank.todo.is_empty()
+    }
+
+    /// Looks at about `most` URLs; gives the keys of the hosts whose queue has changed.
+    pub fn rerank_slice(
+        &mut self,
+        most: usize,
+        reads: &dyn Reads,
+        writes: &mut Writes,
+    ) -> Result<Vec<u64>, StateError> {
+        let mut changed = Vec::new();
+        if !self.is_reranking() {
+            return Ok(changed);
+        }
+        if !self.rerank.marked {
+            self.mark_rerank(writes);
+        }
+        let mut budget = most.max(1);
+        while budget > 0
+            && let Some(&key) = self.rerank.todo.last()
+        {
+            let Some(slot) = self.to_rerank(key) else {
+                budget -= 1;
+                self.next_host();
+                continue;
+            };
+            let found = self.overlay.scan(reads, key, self.rerank.from, budget)?;
+            let last = found.last().map(|(place, _)| *place);
+            let whole = found.len() < budget;
+            // A host costs something too, so that a million of empty ones is not one slice.
+            budget = budget.saturating_sub(found.len().max(1));
+            if self.reorder(slot, found, writes)? {
+                changed.push(key);
+            }
+            match last {
+                Some(last) if !whole => self.rerank.from = last.next(),
+                _ => self.next_host(),
+            }
+        }
+        if self.rerank.todo.is_empty() {
+            writes.remove(Space::Meta, KEY);
+            self.rerank.marked = false;
+            self.rerank.done = true;
+        }
+        Ok(changed)
+    }
+
+    /// Hosts of this range have come, or are no longer about to go.
+    pub(super) fn rerank_range(&mut self, first: u64, last: u64) {
+        if self.is_reranking() || self.rerank.done {
+            let keys = self.queued_in(first, last);
+            // Behind the one under way, which is the last.
+            self.rerank.todo.splice(0..0, keys);
+        }
+    }
+
+    fn mark_rerank(&mut self, writes: &mut Writes) {
+        writes.put(Space::Meta, KEY, [1]);
+        self.rerank.marked = true;
+    }
+
+    fn begin_rerank(&mut self) {
+        self.rerank.todo = self.queued_in(0, u64::MAX);
+        self.rerank.from = Place::FIRST;
+    }
+
+    fn next_host(&mut self) {
+        self.rerank.todo.pop();
+        self.rerank.from = Place::FIRST;
+    }
+
+    fn queued_in(&self, first: u64, last: u64) -> Vec<u64> {
+        let hosts = self.hosts.iter().flatten();
+        hosts
+            .filter(|host| (first..=last).contains(&host.key) && host.record.queued > 0)
+            .map(|host| host.key)
+            .collect()
+    }
+
+    /// The slot of a host whose queue may be changed and is worth it.
+    fn to_rerank(&self, key: u64) -> Option<u32> {
+        let slot = *self.slots.get(&key)?;
+        let ends = self.host(slot)?.record.given_up.is_some();
+        (!ends && !self.is_frozen(key)).then_some(slot)
+    }
+
+    /// Moves those that stand in another band than they should. True: there were some.
+    fn reorder(
+        &mut self,
+        slot: u32,
+        found: Found,
+        writes: &mut Writes,
+    ) -> Result<bool, StateError> {
+        let mut any = false;
+        for (place, record) in found {
+            let mut queued = Queued::decode(&record).ok_or_else(|| damaged("queue"))?;
+            let band = self.settings.order.band(Traits {
+                depth: queued.depth,
+                dynamic: queued.dynamic(),
+                seed: queued.seed(),
+            });
+            if band == queued.band {
+                continue;
+            }
+            if !any {
+                // What is in memory is read again in its new order.
+                self.drop_head(slot);
+                any = true;
+            }
+            queued.band = band;
+            self.set_band(slot, place, band, queued.encode(), writes);
+            self.rerank.moved += 1;
+        }
+        if any {
+            self.changed(slot);
+        }
+        Ok(any)
+    }
+}

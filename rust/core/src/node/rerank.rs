@@ -1,0 +1,41 @@
+//! Re-ranking between a node's other work: a slice a round, so that visits go on meanwhile.
+
+use super::{Node, NodeError};
+
+/// URLs looked at in one round: a few milliseconds.
+const SLICE: usize = 1_000;
+
+/// Writes of a batch with which it is full.
+const WRITES: usize = 20_000;
+
+impl Node {
+    /// Everything queued is put in the order of the settings from now on. That it will be is safe
+    /// when this returns; the counters tell how far it is.
+    pub fn rerank(&mut self) -> Result<(), NodeError> {
+        self.frontier.rerank(&mut self.open.writes);
+        self.checkpoint()
+    }
+
+    pub(super) fn rerank_round(&mut self, has_room: bool) -> Result<(), NodeError> {
+        let full = !has_room || self.open.writes.len() >= WRITES;
+        if full || !self.frontier.is_reranking() {
+            return Ok(());
+        }
+        self.open.begin(self.clock.now());
+        let writes = &mut self.open.writes;
+        for key in self.frontier.rerank_slice(SLICE, &*self.state, writes)? {
+            self.shares.touch_host(key);
+        }
+        Ok(())
+    }
+
+    /// Whether the open batch gains nothing by waiting.
+    pub(super) fn is_batch_whole(&self) -> bool {
+        if self.frontier.is_reranking() {
+            self.open.writes.len() >= WRITES
+        } else {
+            // With nothing under way, it would not become any fuller.
+            self.engine.in_flight() == 0
+        }
+    }
+}

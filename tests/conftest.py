@@ -1,0 +1,14 @@
+"""For all tests: none is left out in silence."""
+
+from collections import Counter
+
+import pytest
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Side by side, tests are told apart by name: of several with one name a single one would run."""
+    if not hasattr(config, "workerinput"):
+        return
+    twice = [name for name, count in Counter(item.nodeid for item in items).items() if count > 1]
+    if twice:
+        raise pytest.UsageError(f"several tests have one name, run them alone: {twice}")

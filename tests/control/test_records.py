@@ -1,0 +1,162 @@
+"""Records of a cluster: numbered once for all, and never lost in silence. On a real engine."""
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gossamer.control.api.audit import AuditLog
+from gossamer.control.outbox import Outbox, Unsent
+from gossamer.control.records import Records
+from gossamer.control.service import UnreachableError
+from gossamer.engine import Access, Server, connect
+
+
+class Copy:
+    """A shelf in memory."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, bytes]] = []
+        self.old: list[tuple[int, bytes]] = []
+
+    @property
+    def newest(self) -> int:
+        return self.rows[-1][0] if self.rows else 0
+
+    def take(self, number: int, body: bytes) -> None:
+        self.rows.append((number, body))
+
+    def set_aside(self) -> None:
+        self.old, self.rows = self.rows, []
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    one = Server(tmp_path / "engine")
+    one.start()
+    yield one
+    one.stop()
+
+
+@contextlib.asynccontextmanager
+async def node(
+    server: Server, directory: Path, *, leads: bool = True, copy: Copy | None = None
+) -> AsyncIterator[tuple[Records, Copy]]:
+    """A control node's records, with a copy of the events."""
+    directory.mkdir(exist_ok=True)  # noqa: ASYNC240
+    engine = await connect(Access([server.url]), "crawl", directory.name)
+    copy = copy or Copy()
+    records = Records(
+        engine, directory, leading=lambda: leads, replicas=lambda: 1, say=lambda _text: None
+    )
+    records.follow("events", copy)
+    try:
+        async with records:
+            yield records, copy
+    finally:
+        await engine.close()
+
+
+async def until(condition: Callable[[], object], what: str) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert condition(), what
+
+
+async def test_all_have_the_same_with_the_same_numbers(server: Server, tmp_path: Path) -> None:
+    async with (
+        node(server, tmp_path / "a") as (a, one),
+        node(server, tmp_path / "b", leads=False) as (b, two),
+    ):
+        numbers = [await (a, b)[turn % 2].keep("events", b"%d" % turn) for turn in range(10)]
+        assert numbers == list(range(1, 11))
+        # Both hear what a node says; it is kept once.
+        a.post("events", b"heard by a", "key")
+        b.post("events", b"heard by b", "key")
+        assert await a.keep("events", b"last") == 12
+        await until(lambda: one.newest == two.newest == 12, "both copies")
+        assert one.rows == two.rows
+        assert [body for _, body in one.rows[:10]] == [b"%d" % turn for turn in range(10)]
+    assert (tmp_path / "a" / "unsent.jsonl").read_bytes() == b""
+
+
+async def test_without_an_engine_it_waits_in_the_file(server: Server, tmp_path: Path) -> None:
+    async with node(server, tmp_path / "a") as (records, copy):
+        assert await records.keep("events", b"first") == 1
+        server.stop()
+        assert await records.keep("events", b"second") is None
+        assert b"second" in (tmp_path / "a" / "unsent.jsonl").read_bytes()
+        assert records.unsent("events") == [b"second"]
+        server.start()
+        await until(lambda: copy.newest == 2, "it is sent at last")
+        assert copy.rows == [(1, b"first"), (2, b"second")]
+        assert records.unsent("events") == []
+
+
+async def test_what_one_process_left_the_next_one_sends(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    box = Outbox(tmp_path / "a" / "unsent.jsonl")
+    box.add(Unsent("k1", "events", "whole"), durable=True)
+    box.add(Unsent("k2", "events", "begun", begun=True), durable=True)
+    box.add(Unsent("k3", "events", "begun too", begun=True), durable=True)
+    box.add(Unsent("k3", "events", "ended"), durable=True)
+    with (tmp_path / "a" / "unsent.jsonl").open("ab") as file:
+        file.write(b'{"key":"cut')
+    async with node(server, tmp_path / "a") as (records, copy):
+        assert await records.keep("events", b"new") == 4
+    assert [body for _, body in copy.rows] == [b"whole", b"begun", b"ended", b"new"]
+
+
+async def test_numbers_go_on_in_an_engine_that_was_wiped(server: Server, tmp_path: Path) -> None:
+    async with node(server, tmp_path / "a") as (records, copy):
+        for turn in range(5):
+            await records.keep("events", b"%d" % turn)
+        server.stop()
+        shutil.rmtree(tmp_path / "engine" / "store")
+        server.start()
+        await records.keep("events", b"after")
+        await until(lambda: len(copy.rows) == 6, "the sixth")
+        assert copy.rows[-1] == (6, b"after")
+
+
+async def test_a_copy_of_other_numbers_is_set_aside(server: Server, tmp_path: Path) -> None:
+    copy = Copy()
+    copy.rows = [(100, b"of another engine")]
+    async with (
+        node(server, tmp_path / "a") as (records, _),
+        node(server, tmp_path / "b", leads=False, copy=copy),
+    ):
+        await records.keep("events", b"here")
+        await until(lambda: copy.rows == [(1, b"here")], "the copy begins anew")
+        assert copy.old == [(100, b"of another engine")]
+
+
+async def test_a_change_is_accounted_for_before_it_is_made(server: Server, tmp_path: Path) -> None:
+    async with node(server, tmp_path / "a") as (records, _):
+        audit = AuditLog(tmp_path / "a" / "audit.jsonl", records)
+        await audit.open()
+        async with audit.change("me", "command", None, new="pause"):
+            unsent = (tmp_path / "a" / "unsent.jsonl").read_text()
+            assert '"begun":true' in unsent
+            assert "pause" in unsent
+        (line,) = await audit.last(10)
+        assert (line.id, line.who, line.done) == (1, "me", True)
+        # Without an engine the line is there too.
+        server.stop()
+        async with audit.change("me", "command", None, new="resume"):
+            pass
+        assert [one.new for one in await audit.last(10)] == ["pause", "resume"]
+        assert "resume" in (tmp_path / "a" / "unsent.jsonl").read_text()
+        # What cannot be accounted for is not done.
+        (tmp_path / "a" / "unsent.jsonl").unlink()
+        (tmp_path / "a" / "unsent.jsonl").mkdir()
+        done = False
+        with pytest.raises(UnreachableError, match="nothing was done"):
+            async with audit.change("me", "command", None, new="stop"):
+                done = True
+        assert not done
+        (tmp_path / "a" / "unsent.jsonl").rmdir()

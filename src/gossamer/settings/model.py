@@ -26,6 +26,17 @@ def fixed(default: object, meaning: str, **bounds: Any) -> Any:
     return Field(default=default, description=meaning, json_schema_extra={"live": False}, **bounds)
 
 
+# Bounds that the native node has too, so that what is out of them is refused by its own name.
+YEARS = 10 * 365 * 86400.0
+"""No time is longer: ten years, in seconds. Microseconds of it are counted in 64 bits."""
+DAY = 86400.0
+SHORTEST = 0.001
+"""Of limits for a visit, in seconds: with none at all, every visit would fail."""
+BYTES = 2**60
+U8, U16, U32 = 2**8 - 1, 2**16 - 1, 2**32 - 1
+COUNT = 10**15
+
+
 class Stage(BaseModel):
     """What all settings classes share: unknown names are refused, defaults are checked too."""
 
@@ -102,8 +113,10 @@ class ScopeSettings(Stage):
 
 class SeenSettings(Stage):
     kind: SeenKind = fixed(SeenKind.EXACT, "how the URLs already known are kept")
-    ram: Size = fixed("64MiB", "memory for the cache of popular URLs, or for the Bloom filter")
-    expected: int = fixed(10_000_000, "URLs that a Bloom filter is sized for", ge=1000)
+    ram: Size = fixed(
+        "64MiB", "memory for the cache of popular URLs, or for the Bloom filter", ge=0, le=BYTES
+    )
+    expected: int = fixed(10_000_000, "URLs that a Bloom filter is sized for", ge=1000, le=COUNT)
 
 
 class FrontierSettings(Stage):
@@ -115,24 +128,34 @@ class FrontierSettings(Stage):
 
 
 class PolitenessSettings(Stage):
-    delay: Duration = live("1s", "shortest gap between visits to a host", ge=0)
+    delay: Duration = live("1s", "shortest gap between visits to a host", ge=0, le=YEARS)
     address_delay: Duration | None = live(
-        None, "shortest gap between visits to an IP address; absent: as `delay`"
+        None, "shortest gap between visits to an IP address; absent: as `delay`", ge=0, le=YEARS
     )
     response_factor: float = live(
         1.0, "the gap is at least this many times the last response time", ge=0, le=1000
     )
-    max_crawl_delay: Duration = live("60s", "a site's longer Crawl-delay is cut to this")
-    per_host: int = live(1, "connections to a host at the same time", ge=1, le=64)
-    overrides: dict[HostName, Duration] = live({}, "gap of single hosts instead of `delay`")
-    robots_refresh: Duration = live("1d", "robots rules are fetched again after this")
-    robots_patience: Duration = live(
-        "2d", "a host whose robots rules stay unreachable this long is given up"
+    max_crawl_delay: Duration = live(
+        "60s", "a site's longer Crawl-delay is cut to this", ge=0, le=YEARS
     )
-    set_aside_after: int = live(8, "failures in a row that set a host aside", ge=1)
-    set_aside_for: Duration = live("1h", "how long a host is set aside the first time")
-    set_aside_times: int = live(3, "times a host is set aside before it is given up", ge=1)
-    retry_wait: Duration = live("60s", "wait before the second try of a URL; grows fourfold")
+    per_host: int = live(1, "connections to a host at the same time", ge=1, le=64)
+    overrides: dict[HostName, Annotated[Duration, Field(ge=0, le=YEARS)]] = live(
+        {}, "gap of single hosts instead of `delay`"
+    )
+    robots_refresh: Duration = live(
+        "1d", "robots rules are fetched again after this", ge=0, le=YEARS
+    )
+    robots_patience: Duration = live(
+        "2d", "a host whose robots rules stay unreachable this long is given up", ge=0, le=YEARS
+    )
+    set_aside_after: int = live(8, "failures in a row that set a host aside", ge=1, le=U16)
+    set_aside_for: Duration = live(
+        "1h", "how long a host is set aside the first time", ge=0, le=YEARS
+    )
+    set_aside_times: int = live(3, "times a host is set aside before it is given up", ge=1, le=U8)
+    retry_wait: Duration = live(
+        "60s", "wait before the second try of a URL; grows fourfold", ge=0, le=YEARS
+    )
 
 
 class FetchSettings(Stage):
@@ -140,14 +163,18 @@ class FetchSettings(Stage):
                        pattern=r"^[A-Za-z_-]+$")  # fmt: skip
     contact: str = fixed("", "address or page of the operator, named in every request")
     headers: dict[str, str] = fixed({}, "further request headers")
-    concurrency: int = live(0, "visits under way at most; 0 adapts to machine and line", ge=0)
-    connect_timeout: Duration = live("10s", "limit for a connection")
-    tls_timeout: Duration = live("10s", "limit for the TLS handshake")
-    first_byte_timeout: Duration = live("30s", "limit until the first byte of the answer")
-    stall_timeout: Duration = live("20s", "limit without any new byte")
-    total_timeout: Duration = live("120s", "limit for a whole visit")
-    max_body: Size = live("16MiB", "longest body that is kept")
-    max_ratio: int = live(200, "highest ratio of decoded to received bytes", ge=2)
+    concurrency: int = live(
+        0, "visits under way at most; 0 adapts to machine and line", ge=0, le=100_000
+    )
+    connect_timeout: Duration = live("10s", "limit for a connection", ge=SHORTEST, le=DAY)
+    tls_timeout: Duration = live("10s", "limit for the TLS handshake", ge=SHORTEST, le=DAY)
+    first_byte_timeout: Duration = live(
+        "30s", "limit until the first byte of the answer", ge=SHORTEST, le=DAY
+    )
+    stall_timeout: Duration = live("20s", "limit without any new byte", ge=SHORTEST, le=DAY)
+    total_timeout: Duration = live("120s", "limit for a whole visit", ge=SHORTEST, le=DAY)
+    max_body: Size = live("16MiB", "longest body that is kept", ge=0, le=BYTES)
+    max_ratio: int = live(200, "highest ratio of decoded to received bytes", ge=2, le=U32)
     types: list[str] = live(
         ["text/*", "application/xhtml+xml", "application/xml", "application/rss+xml",
          "application/atom+xml"],
@@ -164,12 +191,12 @@ class FetchSettings(Stage):
 class DnsSettings(Stage):
     servers: list[str] = fixed([], "name servers as address:port; empty: the system's")
     answers: dict[HostName, list[str]] = fixed({}, "answers that are not looked up")
-    floor: Duration = fixed("60s", "answers are kept at least this long")
-    ceiling: Duration = fixed("1d", "answers are kept at most this long")
-    negative: Duration = fixed("5m", "failures are kept this long")
-    entries: int = fixed(200_000, "answers kept in memory", ge=16)
+    floor: Duration = fixed("60s", "answers are kept at least this long", ge=0, le=YEARS)
+    ceiling: Duration = fixed("1d", "answers are kept at most this long", ge=0, le=YEARS)
+    negative: Duration = fixed("5m", "failures are kept this long", ge=0, le=YEARS)
+    entries: int = fixed(200_000, "answers kept in memory", ge=16, le=U32)
     concurrency: int = live(64, "look-ups under way at most", ge=1, le=10_000)
-    timeout: Duration = fixed("5s", "limit for one look-up")
+    timeout: Duration = fixed("5s", "limit for one look-up", ge=SHORTEST, le=DAY)
 
 
 class ParseSettings(Stage):
@@ -178,14 +205,14 @@ class ParseSettings(Stage):
 
 
 class StoreSettings(Stage):
-    warc_size: Size = fixed("1GiB", "a WARC file is closed when it is larger")
+    warc_size: Size = fixed("1GiB", "a WARC file is closed when it is larger", ge=0, le=BYTES)
     outlinks: bool = live(default=False, meaning="write a metadata record with each page's links")
     fsync: Fsync = fixed(
         Fsync.BATCH, "flush to disk with every batch (batch), or leave it to the system (never)"
     )
-    cache: Size = fixed("128MiB", "memory of the embedded store's cache")
+    cache: Size = fixed("128MiB", "memory of the embedded store's cache", ge=0, le=BYTES)
     batch_pages: int = live(512, "pages committed together at most", ge=1, le=10_000)
-    batch_wait: Duration = live("50ms", "longest wait for a batch to fill")
+    batch_wait: Duration = live("50ms", "longest wait for a batch to fill", ge=0, le=DAY)
 
 
 class AliasSettings(Stage):
@@ -197,16 +224,16 @@ class AliasSettings(Stage):
     differences: float = live(
         0.05, "share of the compared paths that may have different pages", ge=0, le=0.5
     )
-    least_bytes: Size = live("256B", "pages with fewer bytes are not compared")
+    least_bytes: Size = live("256B", "pages with fewer bytes are not compared", ge=0, le=BYTES)
 
 
 class LimitSettings(Stage):
-    pages: int | None = live(None, "pages of the whole crawl", ge=1)
-    bytes: Size | None = live(None, "bytes received in the whole crawl")
-    time: Duration | None = live(None, "time that the crawl may take")
-    depth: int | None = live(None, "links from a seed, at most", ge=0)
+    pages: int | None = live(None, "pages of the whole crawl", ge=1, le=COUNT)
+    bytes: Size | None = live(None, "bytes received in the whole crawl", ge=0, le=BYTES)
+    time: Duration | None = live(None, "time that the crawl may take", ge=0, le=YEARS)
+    depth: int | None = live(None, "links from a seed, at most", ge=0, le=U16)
     dynamic_depth: int | None = live(
-        None, "the same for URLs with a query; absent: as `depth`", ge=0
+        None, "the same for URLs with a query; absent: as `depth`", ge=0, le=U16
     )
     site_depth: int | None = live(
         None,
@@ -214,12 +241,13 @@ class LimitSettings(Stage):
         ge=0,
         le=65535,
     )
-    pages_per_host: int | None = live(None, "pages of one host", ge=1)
+    pages_per_host: int | None = live(None, "pages of one host", ge=1, le=U32)
     trap_budget: int = live(
         1000,
         "URLs of one host with a long or growing path, a crowded query or a far date, each; "
         "more are taken for a trap",
         ge=0,
+        le=U32,
     )
 
 
@@ -239,7 +267,9 @@ class ClusterSettings(Stage):
     tls_cert: str | None = fixed(None, "file with our own certificate for the engine")
     tls_key: str | None = fixed(None, "file with the key of our certificate")
     replicas: int = fixed(1, "servers that keep each message and value: 1, 3 or 5", ge=1, le=5)
-    links_bytes: Size = fixed("10GiB", "links that the engine keeps until a snapshot covers them")
+    links_bytes: Size = fixed(
+        "10GiB", "links that the engine keeps until a snapshot covers them", ge=0, le=BYTES
+    )
     lease: Duration = fixed("10s", "a node that is silent this long is taken out", ge=0.5, le=600)
     rejoin: Duration = fixed(
         "60s", "time for known nodes to come back when a control node starts", ge=0, le=86400
@@ -250,11 +280,15 @@ class ClusterSettings(Stage):
     )  # fmt: skip
     links: int = live(500, "links for a partition that are sent together", ge=1, le=50_000)
     wait: Duration = live("200ms", "longest wait for so many links", ge=0.001, le=60)
-    cache: int = fixed(1_000_000, "links sent lately that are not sent again", ge=0)
-    keep: Duration = live("2d", "how long links are kept after they were sent, to send them again")
-    backlog: Size = live("64MiB", "with more links waiting to be sent, no new visits are begun")
+    cache: int = fixed(1_000_000, "links sent lately that are not sent again", ge=0, le=U32)
+    keep: Duration = live(
+        "2d", "how long links are kept after they were sent, to send them again", ge=0, le=YEARS
+    )
+    backlog: Size = live(
+        "64MiB", "with more links waiting to be sent, no new visits are begun", ge=0, le=BYTES
+    )
     snapshots: str = fixed("", "where snapshots go: a directory, file://, s3:// and the like")
-    snapshot_every: Duration = live("5m", "time between snapshots of a partition", ge=0.1)
+    snapshot_every: Duration = live("5m", "time between snapshots of a partition", ge=0.1, le=YEARS)
     snapshot_keep: int = live(2, "snapshots of a partition that are kept", ge=1, le=1000)
     archive: bool = fixed(
         default=True,

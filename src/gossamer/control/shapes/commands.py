@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from gossamer.control.shapes.base import Shape
+from gossamer.control.shapes.base import Asked, Shape
 
 
 class Command(StrEnum):
@@ -29,7 +29,7 @@ class CommandInfo(Shape):
     reason: str | None = Field(description="why it is not available now")
 
 
-class CommandRequest(Shape):
+class CommandRequest(Asked):
     command: Command
 
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from gossamer.control.shapes.base import Shape
+from gossamer.control.shapes.base import Asked, Shape
 
 
 class HostSort(StrEnum):
@@ -101,7 +101,7 @@ class HostAction(StrEnum):
     FORGET = "forget"
 
 
-class HostCommand(Shape):
+class HostCommand(Asked):
     action: HostAction
     seconds: float | None = Field(
         default=None,

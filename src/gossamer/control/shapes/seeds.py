@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from gossamer.control.shapes.base import Shape
+from gossamer.control.shapes.base import Asked, Shape
 
 RawUrl = Annotated[str, StringConstraints(min_length=1, max_length=8192)]
 
 
-class SubmitSeeds(Shape):
+class SubmitSeeds(Asked):
     urls: list[RawUrl] = Field(min_length=1, max_length=10_000)
 
 

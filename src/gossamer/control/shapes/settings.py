@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
-from gossamer.control.shapes.base import Shape
+from gossamer.control.shapes.base import Asked, Shape
 
 
 def _writable(value: JsonValue) -> JsonValue:
@@ -57,7 +57,7 @@ class SettingsView(Shape):
     settings: list[SettingView]
 
 
-class ChangeSettings(Shape):
+class ChangeSettings(Asked):
     """All of these values together, or none."""
 
     values: dict[SettingName, Given] = Field(min_length=1, max_length=100)

@@ -1,5 +1,6 @@
 """Control nodes and engines that die, alone or with everything: nothing lost."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -48,12 +49,15 @@ def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> No
     one = cluster(delay="100ms")
     one.start()
     one.until_requests(500)
+    server = one.server
+    assert server is not None
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
     for process in [*one.nodes.values(), one.control]:
         assert process is not None
         process.kill()
-    assert one.server is not None
-    one.server.stop()
-    one.server.start()
+    until(lambda: not server.running, "the end of the engine")
+    server.start()
     one.start_control()
     for name in ("n1", "n2", "n3"):
         one.start_node(name)

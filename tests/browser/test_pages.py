@@ -159,6 +159,7 @@ def test_settings_are_changed_refused_in_words_and_undone(tab: Tab):
     page.get_by_label("Find").fill("politeness.delay")
     row = page.locator('.setting[data-name="politeness.delay"]')
     expect(row).to_contain_text("Shortest gap between visits to a host")
+    expect(row).to_contain_text("0 s to 3650 d")
     row.get_by_role("button", name="Change politeness.delay").click()
     field = page.get_by_label("New value of politeness.delay")
     field.fill("soon")

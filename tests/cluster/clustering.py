@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.crawl.crawling import expected
+from tests.crawl.crawling import expected, shortest_gap
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.cluster.map import PartitionMap
@@ -26,6 +26,8 @@ from gossamer.simweb import SimWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
 LEASE = 3.0
+DELAY = 0.1
+"""Seconds between visits to a host in the tests that look at gaps."""
 USUAL = [
     "--set", f"cluster.lease={LEASE}s",
     "--set", "cluster.rejoin=5s",
@@ -252,3 +254,10 @@ def stored(directory: Path) -> Counter[str]:
 def logged(directory: Path) -> list[dict[str, Any]]:
     files = sorted((directory / "log").glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def check_gap(web: SimWeb, web_log: Path) -> None:
+    """No host was visited sooner than `DELAY` after the visit before, by the web's own log."""
+    web.stop()
+    gap, where = shortest_gap(web_log)
+    assert gap >= DELAY - 0.0005, where

@@ -2,19 +2,17 @@
 
 import asyncio
 import itertools
-import shutil
 import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from tests.cluster.clustering import GOSSAMER, Cluster, logged, stored
+from tests.cluster.clustering import Cluster, check_gap, logged, stored
 from tests.cluster.conftest import large
 from tests.cluster.proxy import Proxy
-from tests.crawl.crawling import shortest_gap, until
+from tests.crawl.crawling import until
 
 from gossamer._native import host_key, partition
 from gossamer.cluster.archive import bring_back
@@ -22,7 +20,6 @@ from gossamer.cluster.snapshots import Archive, Snapshots
 from gossamer.simweb import SimWeb
 
 Maker = Callable[..., Cluster]
-DELAY = 0.1
 
 
 def visits(directory: Path) -> list[tuple[str, float, float, str]]:
@@ -49,12 +46,6 @@ def check_one_at_a_time(directories: list[Path]) -> None:
             # Clocks of the log are in milliseconds.
             assert one == other or begin >= end - 0.001, f"{host}: {one} and {other} at {begin}"
     assert shared > 0, "no host changed hands: the test shows nothing"
-
-
-def check_gap(web: SimWeb, web_log: Path) -> None:
-    web.stop()
-    gap, where = shortest_gap(web_log)
-    assert gap >= DELAY - 0.0005, where
 
 
 async def back_from_copies(cluster: Cluster, name: str) -> Path:
@@ -149,34 +140,6 @@ def test_add_a_node_and_remove_a_node(cluster: Maker, web: SimWeb, web_log: Path
     check_gap(web, web_log)
 
 
-def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms")
-    one.start()
-    one.until_requests(300)
-    assert one.control is not None
-    one.control.kill()
-    one.until_requests(700)
-    one.start_control()
-    one.until_done()
-    assert one.check_union() == Counter()
-
-
-@large
-def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms")
-    one.start()
-    one.until_requests(100)
-    first = one.control
-    assert first is not None
-    second = one.start_control(name="second")
-    until((one.out / "second/map.json").exists, "the second to know the map")
-    assert "leads" not in second.said()
-    first.kill()
-    one.until_status(lambda s: s.leader == "second", "the second to lead")
-    one.until_done()
-    assert one.check_union() == Counter()
-
-
 @large
 def test_cut_off_from_the_engine(cluster: Maker, web: SimWeb, web_log: Path) -> None:
     one = cluster(delay="100ms", snapshot_every="1s")
@@ -204,46 +167,3 @@ def test_cut_off_from_the_engine(cluster: Maker, web: SimWeb, web_log: Path) -> 
     one.check_union()
     check_one_at_a_time([one.directory(name) for name in ("n1", "n2", "n3")])
     check_gap(web, web_log)
-
-
-def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> None:
-    one = cluster(delay="100ms")
-    one.start()
-    one.until_requests(500)
-    for process in [*one.nodes.values(), one.control]:
-        assert process is not None
-        process.kill()
-    assert one.server is not None
-    one.server.stop()
-    one.server.start()
-    one.start_control()
-    for name in ("n1", "n2", "n3"):
-        one.start_node(name)
-    one.until_done()
-    assert one.check_union() == Counter()
-
-    check_gap(web, web_log)
-
-
-@large
-def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms", snapshot_every="1s")
-    one.start()
-    one.until_requests(300)
-    # A receiver that reads nothing for a moment: what is on its way to it is lost with the engine.
-    one.nodes["n3"].signal(signal.SIGSTOP)
-    one.until_requests(web.requests() + 60)
-    assert one.server is not None
-    one.server.stop()
-    shutil.rmtree(one.server.directory / "store")
-    one.server.start()
-    one.nodes["n3"].signal(signal.SIGCONT)
-    one.until_status(lambda s: s.epoch >= 1000, "the map to be put back")
-    resent = subprocess.run(
-        [*GOSSAMER, "nodes", "resend", "--since", "1h", "--engine", one.urls[0]],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert resent.returncode == 0, resent.stderr
-    assert resent.stdout.count("rows of links are sent again") == 3
-    one.until_done()
-    one.check_union()

@@ -18,7 +18,7 @@ from gossamer.errors import EngineAwayError, GossamerError, UsageError
 from gossamer.settings.load import check, put
 
 LOOKS = {
-    "why", "aliases", "status", "host", "hosts", "last_visits", "partition_sizes",
+    "why", "visits", "aliases", "status", "host", "hosts", "last_visits", "partition_sizes",
 }  # fmt: skip
 """Questions to a node that change nothing."""
 

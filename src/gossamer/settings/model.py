@@ -279,7 +279,7 @@ class ClusterSettings(Stage):
         "(discard), or visit them here (local)",
     )  # fmt: skip
     links: int = live(500, "links for a partition that are sent together", ge=1, le=50_000)
-    wait: Duration = live("200ms", "longest wait for so many links", ge=0.001, le=60)
+    wait: Duration = live("100ms", "longest wait for so many links", ge=0.001, le=60)
     cache: int = fixed(1_000_000, "links sent lately that are not sent again", ge=0, le=U32)
     keep: Duration = live(
         "2d", "how long links are kept after they were sent, to send them again", ge=0, le=YEARS

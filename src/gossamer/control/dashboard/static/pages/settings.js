@@ -4,7 +4,7 @@ import { part } from "../api.js";
 import { keepAsking } from "../asking.js";
 import { button, empty, fill, h, prose, say, web } from "../dom.js";
 import { edit } from "../editor.js";
-import { capital, count, date, value, words } from "../format.js";
+import { bytes, capital, date, span, value, words } from "../format.js";
 import { doing, tell } from "../notices.js";
 
 const STAGES = { "": "The crawl itself" };
@@ -159,10 +159,10 @@ const KINDS = {
 function range(setting) {
   const parts = [setting.choices ? setting.choices.join(", ") : KINDS[setting.kind] ?? setting.kind];
   if (setting.unit) parts.push(setting.unit);
-  const unit = setting.kind === "duration" ? " s" : setting.kind === "size" ? " B" : "";
-  if (setting.minimum !== null && setting.maximum !== null) parts.push(`${count(setting.minimum)} to ${value(setting.maximum)}${unit}`);
-  else if (setting.minimum !== null) parts.push(`from ${value(setting.minimum)}${unit}`);
-  else if (setting.maximum !== null) parts.push(`up to ${value(setting.maximum)}${unit}`);
+  const end = { duration: span, size: bytes }[setting.kind] ?? value;
+  if (setting.minimum !== null && setting.maximum !== null) parts.push(`${end(setting.minimum)} to ${end(setting.maximum)}`);
+  else if (setting.minimum !== null) parts.push(`from ${end(setting.minimum)}`);
+  else if (setting.maximum !== null) parts.push(`up to ${end(setting.maximum)}`);
   if (setting.optional) parts.push("may be absent");
   return parts.join(", ");
 }

@@ -2,10 +2,12 @@
 
 import http.server
 import re
+import secrets
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.control.serving import Served
@@ -83,3 +85,16 @@ def test_a_body_without_a_length_is_bounded_too(quiet: Served):
             answer += part
     assert answer.startswith(b"HTTP/1.1 413 "), answer
     assert b'"too_large"' in answer
+
+
+def test_a_control_node_is_found_in_its_own_directory(slow: str, tmp_path: Path):
+    """`gossamer control --out DIR` has its files in DIR, a crawl in DIR/control."""
+    for place, out in (
+        (tmp_path / "own", tmp_path / "own"),
+        (tmp_path / "c/control", tmp_path / "c"),
+    ):
+        place.mkdir(parents=True)
+        (place / "url").write_text(f"{slow}\n")
+        (place / "token").write_text(secrets.token_urlsafe(32) + "\n")
+        (place / "token").chmod(0o600)
+        assert client.find(None, out).post("/commands", {})["confirmed"]

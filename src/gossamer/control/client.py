@@ -88,8 +88,11 @@ def path_of(*parts: str) -> str:
 
 
 def find(control: str | None, out: Path | None) -> Client:
-    """The control node at a URL, or that of the crawl in a directory."""
-    directory = (out or Path("crawl-out")) / "control"
+    """The control node at a URL, or that of a directory: of a crawl, or a control node's own."""
+    own = out or Path("crawl-out")
+    directory = (
+        own if not (own / "control").is_dir() and (own / "url").exists() else own / "control"
+    )
     if control is None:
         try:
             control = (directory / "url").read_text().strip()

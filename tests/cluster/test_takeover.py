@@ -53,7 +53,7 @@ def test_events_submissions_and_the_audit_log_outlive_a_control_node(
     api.patch("/settings", {"values": {"limits.depth": 9}})
     api.post("/commands", {"command": "checkpoint"})
     subprocess.run(
-        [*GOSSAMER, "nodes", "add", "n1", "--engine", cluster.urls[0]], check=True, timeout=60
+        [*GOSSAMER, "nodes", "keep", "n1", "--engine", cluster.urls[0]], check=True, timeout=60
     )
     assert api.get(f"/seeds/{seeds[1]['id']}")["total"] == 2
     # Each change is told when its answer is there; what nodes say, a little later.

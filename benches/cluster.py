@@ -217,7 +217,8 @@ def _rate(nodes: int, out: Path) -> float:
             node = ["ip", "netns", "exec", NODE.format(n), *GOSSAMER, *_node(url, out, f"n{n}")]
             processes.append(_start(node, out / f"n{n}.messages", whole=True))
         # All at work: each has fetched for some seconds at the rate of its line.
-        _until(lambda: _pages(log) > 1_000 * nodes, "all nodes at work", 180.0)
+        logs = [out / "nodes" / f"n{n}" / "log" for n in range(nodes)]
+        _until(lambda: all(_visits(log) > 1_000 for log in logs), "all nodes at work", 180.0)
         before, begun = _pages(log), time.monotonic()
         time.sleep(SECONDS)
         return (_pages(log) - before) / (time.monotonic() - begun)
@@ -231,6 +232,11 @@ def _pages(log: Path) -> int:
             return sum(1 for line in file if line.endswith(b" 200\n") and b"robots.txt" not in line)
     except FileNotFoundError:
         return 0
+
+
+def _visits(logs: Path) -> int:
+    """Visits that a node has logged so far."""
+    return sum(file.read_bytes().count(b"\n") for file in logs.glob("*.jsonl*"))
 
 
 def _until(condition: Any, what: str, seconds: float = 60.0) -> None:

@@ -1,12 +1,14 @@
 """The audit log: a line of JSON for every change somebody made, or tried to make.
 
-Takes: who, what, the old and the new value. Guarantees: the line is durable before the answer is
-sent; the file is only the owner's. In a cluster it is also noted before the change is made, and the
-line is the same on every control node; without an engine it waits in this one's outbox.
+Takes: who, what, the old and the new value. Guarantees: it is noted before the change is made, or the
+change is not; the line is durable before the answer is sent; the file is only the owner's. In a
+cluster the line is the same on every control node; without an engine it waits in this one's outbox.
 """
 
 import asyncio
 import contextlib
+import os
+import secrets
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -50,6 +52,7 @@ class AuditLog:
 
     def __init__(self, file: Path, records: Records | None = None) -> None:
         """`records`: who numbers lines and gives them back by `take`; None: we do."""
+        self._file = file
         self._journal = Journal(file, AuditEntry, lambda entry: entry.id)
         self._records = records
         self._lock = asyncio.Lock()
@@ -57,6 +60,7 @@ class AuditLog:
     async def open(self) -> None:
         """Learns what earlier processes left."""
         await asyncio.to_thread(self._journal.open)
+        await asyncio.to_thread(self._tell_begun)
         if self._records is not None:
             self._records.follow(KIND, self)
 
@@ -102,23 +106,50 @@ class AuditLog:
 
     # --- making a line
 
-    async def _begin(self, line: Line) -> str | None:
-        if self._records is None:
-            return None
+    async def _begin(self, line: Line) -> str:
         entry = line.entry().model_copy(
             update={"done": False, "detail": "begun; the control node ended before it was done"}
         )
+        body = entry.model_dump_json().encode()
         try:
-            return await self._records.begin(KIND, entry.model_dump_json().encode())
+            if self._records is not None:
+                return await self._records.begin(KIND, body)
+            key = secrets.token_hex(8)
+            await asyncio.to_thread(_note, self._begun(key), body)
         except OSError as error:
             # What cannot be accounted for is not done.
             words = f"nothing was done, because the audit log cannot be written: {error.strerror}"
             raise UnreachableError("no_audit", words) from error
+        return key
 
-    async def _end(self, key: str | None, entry: AuditEntry) -> None:
+    async def _end(self, key: str, entry: AuditEntry) -> None:
         if self._records is not None:
             await self._records.keep(KIND, entry.model_dump_json().encode(), key)
             return
-        async with self._lock:
-            entry = entry.model_copy(update={"id": self._journal.last + 1})
-            await asyncio.to_thread(self._journal.append, entry)
+        # A disk that is full by now: the note of the beginning stays, and the next start tells it.
+        with contextlib.suppress(OSError):
+            async with self._lock:
+                entry = entry.model_copy(update={"id": self._journal.last + 1})
+                await asyncio.to_thread(self._journal.append, entry)
+            self._begun(key).unlink()
+
+    def _begun(self, key: str) -> Path:
+        return self._file.with_name(f"{self._file.name}.begun-{key}")
+
+    def _tell_begun(self) -> None:
+        """Lines of changes that had begun when an earlier process ended."""
+        for file in sorted(self._begun("").parent.glob(f"{self._begun('').name}*")):
+            with contextlib.suppress(ValidationError):
+                entry = AuditEntry.model_validate_json(file.read_bytes())
+                entry = entry.model_copy(update={"id": self._journal.last + 1})
+                self._journal.append(entry)
+            file.unlink()
+
+
+def _note(file: Path, body: bytes) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(handle, body)
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -21,13 +21,19 @@ def rows_of(name: str) -> list[dict[str, object]]:
 
 
 def show(console: Console, name: str, rows: list[dict[str, object]]) -> None:
-    columns = list(dict.fromkeys(key for row in rows for key in row if key != "bench"))
-    table = Table(title=name, title_justify="left", title_style="bold")
-    for column in columns:
-        table.add_column(column, justify="left" if column in {"what", "beside"} else "right")
-    for row in rows:
-        table.add_row(*("" if row.get(column) is None else str(row[column]) for column in columns))
-    console.print(table)
+    """One table for rows of the same columns."""
+    kinds = dict.fromkeys(tuple(key for key in row if key != "bench") for row in rows)
+    if name != "large":
+        kinds = {tuple(dict.fromkeys(key for kind in kinds for key in kind)): None}
+    for columns in kinds:
+        table = Table(title=name, title_justify="left", title_style="bold")
+        for column in columns:
+            table.add_column(column, justify="left" if column in {"what", "beside"} else "right")
+        for row in rows:
+            if name != "large" or tuple(key for key in row if key != "bench") == columns:
+                values = (row.get(column) for column in columns)
+                table.add_row(*("" if value is None else str(value) for value in values))
+        console.print(table)
 
 
 def main() -> int:
@@ -36,7 +42,7 @@ def main() -> int:
     if unknown:
         print(f"benches: no benchmark is called {unknown[0]}; there are {', '.join(NAMES)}, large")
         return 2
-    console = Console(width=150)
+    console = Console(width=250 if "large" in names else 150)
     OUT.mkdir(exist_ok=True)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     console.print(f"{time.strftime('%Y-%m-%d')}  {machine}  load {os.getloadavg()[0]:.1f}")

@@ -1,6 +1,7 @@
 """`gossamer nodes`: the nodes of a cluster, seen and steered through the engine."""
 
 import asyncio
+import sys
 import time
 from datetime import datetime
 from typing import Annotated, Any
@@ -22,6 +23,8 @@ from gossamer.errors import SettingsError, UsageError
 from gossamer.node.clustered import access
 from gossamer.settings import load
 from gossamer.settings.units import duration
+
+PIPED = 1000
 
 app = typer.Typer(help="The nodes of a cluster.", invoke_without_command=True)
 
@@ -109,7 +112,8 @@ def list_nodes(
             row["node"], row["state"], str(row["partitions"]), str(row["pages"]),
             str(row["urls_queued"]), str(row["outbox"]), row["host"], "; ".join(row["notes"]),
         )  # fmt: skip
-    console = Console()
+    # Into a file or a pipe a row is a line, however long.
+    console = Console(width=None if sys.stdout.isatty() else PIPED)
     console.print(table)
     console.print()
     console.print(_control_table(summary["controls"]))
@@ -118,7 +122,8 @@ def list_nodes(
 def _control_table(rows: list[dict[str, Any]]) -> Table:
     table = Table(box=None, padding=(0, 2))
     for column in ("control node", "state", "since", "heard of", "version", "address"):
-        table.add_column(column)
+        # On a narrow terminal an address is broken, not cut.
+        table.add_column(column, overflow="fold")
     for row in rows:
         since = "" if row["since"] is None else datetime.fromtimestamp(row["since"]).astimezone()
         words = [

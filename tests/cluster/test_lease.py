@@ -1,5 +1,6 @@
 """Leases: who may renew, what the fence is, who is taken out; and which version may speak."""
 
+import asyncio
 import shutil
 
 import pytest
@@ -116,6 +117,16 @@ async def test_a_renewal_whose_answer_was_lost(bucket: Bucket) -> None:
     assert one.fence == clock.now + 6_000_000
 
 
+async def make_again(bucket: Bucket) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await bucket.make(1)
+                break
+            except EngineError:
+                await asyncio.sleep(0.02)
+
+
 async def test_a_wiped_engine_takes_no_lease_away(bucket: Bucket, server: Server) -> None:
     clock = Clock()
     one = lease(bucket, clock)
@@ -125,12 +136,7 @@ async def test_a_wiped_engine_takes_no_lease_away(bucket: Bucket, server: Server
     server.stop()
     shutil.rmtree(server.directory / "store")
     server.start()
-    for _ in range(200):
-        try:
-            await bucket.make(1)
-            break
-        except EngineError:
-            continue
+    await make_again(bucket)
     fence = one.fence
     for _ in range(3):
         await one.renew()
@@ -139,6 +145,27 @@ async def test_a_wiped_engine_takes_no_lease_away(bucket: Bucket, server: Server
     clock.now += 1
     await one.renew()
     assert one.fence == clock.now + 6_000_000
+
+
+async def test_taken_out_by_who_never_knew_it(bucket: Bucket, server: Server) -> None:
+    """After an engine was wiped: the control node cannot name the incarnation, and means it."""
+    clock = Clock()
+    one = lease(bucket, clock)
+    await one.take()
+    assert await bucket.get("a") is not None
+    server.stop()
+    shutil.rmtree(server.directory / "store")
+    server.start()
+    await make_again(bucket)
+    # Its revision is gone with the engine.
+    await one.renew()
+    assert one._revision is None
+    roster = Roster(bucket)
+    assert await roster.take_out(roster.expect("a"), "silent")
+    with pytest.raises(EvictedError, match="silent"):
+        await one.renew()
+    # Who has never been here is not meant.
+    assert await lease(bucket, clock, "new").take()
 
 
 async def test_one_control_node_leads(engine: Engine) -> None:

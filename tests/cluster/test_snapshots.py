@@ -22,7 +22,7 @@ async def put(
 ) -> str:
     file = tmp_path / "cut"
     file.write_bytes(content)
-    about = {"position": [7, epoch], "outbox": 3}
+    about = {"position": [7, epoch], "outbox": 3, "changes": bool(before)}
     return (await snapshots.put(17, epoch, file, node="a", about=about, before=before)).name
 
 
@@ -101,6 +101,8 @@ async def test_changes_come_with_all_that_they_need(snapshots: Snapshots, tmp_pa
     # Changes since another than the newest would leave out what is between them.
     with pytest.raises(SnapshotError, match=r"00000003, but .*00000004 is the newest"):
         await put(snapshots, tmp_path, 1, b"a gap", chain[:2])
+    with pytest.raises(SnapshotError, match="since which"):
+        await snapshots.put(17, 1, tmp_path / "cut", node="a", about={"changes": True})
     folder = tmp_path / "store/web/partitions/00017"
     (folder / f"{chain[1]}.snapshot").write_bytes(b"m0re")
     with pytest.raises(SnapshotError, match=r"0000000001-00000003.*broken"):

@@ -216,7 +216,8 @@ class Keeper:
             await self._links_safe(max(about.get("outbox", 0) for *_, about in cuts))
             await self._copies.bring_up_to_date()
             for partition, file, about in cuts:
-                await self._publish(partition, file, about)
+                if self._is_ours_since(partition, about):
+                    await self._publish(partition, file, about)
                 file.unlink(missing_ok=True)
         finally:
             for _partition, file, _about in cuts:
@@ -229,13 +230,18 @@ class Keeper:
                 return
             await asyncio.sleep(POLL)
 
+    def _is_ours_since(self, partition: int, about: dict[str, Any]) -> bool:
+        """Whether it was not given up (nor taken anew) between its cut and now: links may wait long."""
+        whole = not about["changes"]
+        return self.held.get(partition) == about["epoch"] and (whole or partition in self._chains)
+
     def _check_lease(self) -> None:
         if self._lease.left <= 0:
             raise FencedError("the lease ran out; nothing was published")
 
     async def _publish(self, partition: int, file: Path, about: dict[str, Any]) -> Manifest:
         self._check_lease()
-        epoch = self.held.get(partition, int(about["epoch"]))
+        epoch = int(about["epoch"])
         before = self._chains.get(partition, ()) if about["changes"] else ()
         manifest = await self._snapshots.put(
             partition, epoch, file, node=self._name, about=about, before=before

@@ -49,6 +49,8 @@ class Lease:
         self._address, self._pid = address, pid
         self._clock = clock
         self._revision: int | None = None
+        self._registered = False
+        """At any time since this process began."""
         self._beat = 0
         self.fence: int | None = None
         """Visits may begin before this moment of CLOCK_BOOTTIME, in microseconds."""
@@ -73,7 +75,10 @@ class Lease:
         entry = await self._bucket.get(self.node)
         if entry is not None:
             last = decode_word(entry.value, self.node)
-            if last.incarnation == self.incarnation:
+            # A control node that takes out one of which a new engine knows nothing cannot name its
+            # incarnation; it means whoever was there before.
+            unnamed = last.incarnation == "" and self._registered
+            if last.incarnation == self.incarnation or unnamed:
                 if isinstance(last, Evicted):
                     raise EvictedError(f"node {self.node} was taken out: {last.reason}")
             elif isinstance(last, Register | Heartbeat):
@@ -92,6 +97,7 @@ class Lease:
             )
         except ConflictError:
             return False
+        self._registered = True
         return True
 
     async def renew(self) -> None:

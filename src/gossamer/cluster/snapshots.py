@@ -110,6 +110,12 @@ class Snapshots:
         before: tuple[str, ...] = (),
     ) -> Manifest:
         """Uploads and reads back; the snapshot counts when this returns."""
+        if bool(about.get("changes")) != bool(before):
+            raise SnapshotError(
+                f"a snapshot of partition {partition} holds only changes and does not say since which"
+                if not before
+                else f"a whole snapshot of partition {partition} needs none before it"
+            )
         newest = await self.latest(partition)
         if before and (newest is None or newest.name != before[-1]):
             raise SnapshotError(

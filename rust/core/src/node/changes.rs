@@ -12,6 +12,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
 use super::snapshot;
 use crate::canonical::partition;
 use crate::seen::UrlKey;
@@ -28,16 +30,26 @@ pub(super) struct Changes {
     parts: Mutex<Vec<Part>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Part {
     followed: bool,
     /// Items that are not packed yet.
     items: Vec<u8>,
-    /// Bytes in the file.
+    /// Bytes in the file, and their sum: nothing flushes it, so what is read back may be other.
     packed: u64,
+    sum: Xxh3,
     /// Bytes, and snapshots, until a whole one is less work.
     left: u64,
     cuts: u32,
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part")
+            .field("followed", &self.followed)
+            .field("packed", &self.packed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Changes {
@@ -76,14 +88,14 @@ impl Changes {
         } else {
             Vec::new()
         };
-        if bytes.len() as u64 != part.packed {
+        if bytes.len() as u64 != part.packed || xxh3_64(&bytes) != part.sum.digest() {
             return None;
         }
         bytes.extend(pack(&std::mem::take(&mut part.items))?);
         if part.packed > 0 {
             std::fs::remove_file(&path).ok()?;
         }
-        part.packed = 0;
+        (part.packed, part.sum) = (0, Xxh3::default());
         Some(bytes)
     }
 
@@ -136,6 +148,7 @@ impl Changes {
         };
         // Counted first, so that a file that was written in part is removed.
         part.packed += bytes.len() as u64;
+        part.sum.update(&bytes);
         file.write_all(&bytes).ok()
     }
 }
@@ -371,6 +384,20 @@ mod tests {
         assert!(world.changes.take(1).is_none());
         let left = std::fs::read_dir(world.dir.path().join("changes")).unwrap();
         assert_eq!(left.count(), 0);
+    }
+
+    #[test]
+    fn what_the_disk_has_changed_is_not_taken() {
+        let world = world();
+        world.changes.follow(0, 1 << 30);
+        put(&world, 0, 40 << 10);
+        let path = world.dir.path().join("changes/00000");
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[2000..3000].fill(0);
+        std::fs::write(&path, bytes).unwrap();
+        assert!(world.changes.take(0).is_none());
+        world.changes.follow(0, 1 << 30);
+        assert!(world.changes.take(0).is_some());
     }
 
     #[test]

@@ -204,7 +204,7 @@ class Cluster:
 
         return asyncio.run(run())
 
-    def until_requests(self, number: int, seconds: float = 60.0) -> None:
+    def until_requests(self, number: int, seconds: float = 120.0) -> None:
         end = time.monotonic() + seconds
         while self.web.requests() < number:
             assert time.monotonic() < end, (
@@ -213,7 +213,7 @@ class Cluster:
             time.sleep(0.01)
 
     def until_status(
-        self, condition: Callable[[Summary], bool], what: str, seconds: float = 60.0
+        self, condition: Callable[[Summary], bool], what: str, seconds: float = 120.0
     ) -> Summary:
         end = time.monotonic() + seconds
         while True:
@@ -223,7 +223,7 @@ class Cluster:
             assert time.monotonic() < end, f"waited in vain: {what}; {status}; {self.said()}"
             time.sleep(0.1)
 
-    def until_done(self, seconds: float = 100.0) -> Summary:
+    def until_done(self, seconds: float = 200.0) -> Summary:
         """To the end, which must be a good one."""
         assert self.control is not None
         try:
@@ -233,7 +233,7 @@ class Cluster:
         assert code == 0, self.said()
         for name, process in self.nodes.items():
             if process.code is None:
-                assert process.wait(30) == 0, f"{name}: {self.said()}"
+                assert process.wait(60) == 0, f"{name}: {self.said()}"
         file = next(self.out.glob("*/summary.json"))
         return msgspec.json.decode(file.read_bytes(), type=Summary)
 

@@ -40,7 +40,7 @@ class Steered:
             return question(self.client())
         return None
 
-    def until(self, question: Callable[[Client], Any], what: str, seconds: float = 60.0) -> Any:
+    def until(self, question: Callable[[Client], Any], what: str, seconds: float = 120.0) -> Any:
         end = time.monotonic() + seconds
         while not (answer := self.ask(question)):
             assert time.monotonic() < end, f"waited in vain: {what}\n{self.cluster.said()}"

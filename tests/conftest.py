@@ -1,12 +1,22 @@
-"""For all tests: none is left out in silence."""
+"""For all tests: none is left out in silence, none fails because the machine is busy."""
 
 from collections import Counter
 
+import hypothesis
 import pytest
+
+# How long an example takes depends on what else the machine does.
+hypothesis.settings.register_profile("gossamer", deadline=None)
+hypothesis.settings.load_profile("gossamer")
+AT_LAST = 400
+"""Seconds after which a test hangs, and is not just slow on a machine that has other things to do."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Side by side, tests are told apart by name: of several with one name a single one would run."""
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(AT_LAST))
+    # Side by side, tests are told apart by name: of several with one name a single one would run.
     if not hasattr(config, "workerinput"):
         return
     twice = [name for name, count in Counter(item.nodeid for item in items).items() if count > 1]

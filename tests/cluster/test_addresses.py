@@ -24,7 +24,6 @@ def web(web_log: Path) -> Iterator[SimWeb]:
         yield running
 
 
-@pytest.mark.timeout(200)
 def test_gap_of_an_address_across_nodes(
     cluster: Callable[..., Cluster], web: SimWeb, web_log: Path
 ) -> None:
@@ -34,7 +33,7 @@ def test_gap_of_an_address_across_nodes(
         delay="1ms",
     )  # fmt: skip
     one.start()
-    one.until_done(150)
+    one.until_done(300)
     one.check_union()
     model = truth(web.options).model
     address = {model.authority(host): model.addresses(host)[0] for host in range(HOSTS)}

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.cluster.clustering import GOSSAMER, Cluster
+from tests.cluster.clustering import GOSSAMER, SLOW, Cluster
 from tests.crawl.crawling import until
 
 from gossamer.cluster.messages import Crawl, encode
 from gossamer.cluster.snapshots import Snapshots
+from gossamer.control.summary import Summary
 from gossamer.engine import Access, Bucket, Server, connect
 from gossamer.simweb import SimWeb
 
@@ -85,27 +86,32 @@ def test_a_directory_of_another_node(tmp_path: Path, server: Server) -> None:
     assert "is of node other of crawl crawl" in ended.stderr
 
 
+def notes(status: Summary) -> str:
+    return " ".join(text for node in status.nodes for text in node.notes)
+
+
 def test_a_broken_snapshot_waits_for_its_repair(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms", snapshot_every="1s")
+    one = cluster(delay=SLOW, snapshot_every="1s")
     one.start()
-    one.until_requests(500)
+    one.until_requests(300)
     store = Snapshots(str(one.out / "snapshots"), "crawl")
 
     async def newest_of_n2() -> dict[int, str]:
         rows = [await store.latest(partition) for partition in range(32)]
         return {row.partition: row.name for row in rows if row and row.node == "n2"}
 
-    until(lambda: asyncio.run(newest_of_n2()), "a snapshot of n2")
+    until(lambda: asyncio.run(newest_of_n2()), "a snapshot of n2", 60)
     one.nodes["n2"].kill()
     partition, name = next(iter(asyncio.run(newest_of_n2()).items()))
     file = one.out / f"snapshots/crawl/partitions/{partition:05d}/{name}.snapshot"
     good = file.read_bytes()
     file.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    status = one.until_status(lambda s: any(n.notes for n in s.nodes), "the error to be told")
-    notes = " ".join(text for n in status.nodes for text in n.notes)
-    assert f"partition {partition}: snapshot" in notes
-    assert "is broken" in notes
+    told = one.until_status(
+        lambda s: f"partition {partition}: snapshot" in notes(s), "the error to be told"
+    )
+    assert "is broken" in notes(told)
     file.write_bytes(good)
+    one.hurry()
     one.until_done()
     one.check_union()
 
@@ -116,10 +122,8 @@ def test_a_full_stream_holds_visits_back_frees_itself_and_loses_nothing(
     small = ["--set", "cluster.links_bytes=20KiB", "--set", "cluster.backlog=2KiB"]
     one = cluster(*small, delay="100ms")
     one.start()
-    status = one.until_status(lambda s: any(n.notes for n in s.nodes), "the error to be told")
-    notes = " ".join(text for n in status.nodes for text in n.notes)
-    assert "links wait" in notes
-    assert "maximum bytes" in notes
+    told = one.until_status(lambda s: "links wait" in notes(s), "the error to be told")
+    assert "maximum bytes" in notes(told)
     # Nobody does anything: it frees itself.
     one.until_done()
     one.check_union()

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.cluster.clustering import GOSSAMER, USUAL, stored
+from tests.cluster.clustering import DELAY, GOSSAMER, LEASE, LONG_LEASE, SLOW, USUAL, stored
 from tests.crawl.crawling import ended, expected, until
 
 from gossamer.engine import Access, connect
@@ -45,12 +45,17 @@ class Command:
 
     def begin(self, *more: str) -> subprocess.Popen[bytes]:
         return self.start(
-            self.web.url, "--scope", "any", "--allow-private", "--delay", "100ms", *USUAL, *more
-        )
+            self.web.url, "--scope", "any", "--allow-private", "--delay", SLOW,
+            *USUAL, *LONG_LEASE, *more,
+        )  # fmt: skip
+
+    def resume(self, *more: str) -> subprocess.Popen[bytes]:
+        """Faster: nothing is to be done meanwhile."""
+        return self.start("--resume", "--delay", f"{DELAY}s", *more)
 
     def check_done(self, process: subprocess.Popen[bytes]) -> dict[str, object]:
         with ended(process):
-            assert process.wait(100) == 0, self.errors.read_text()
+            assert process.wait(200) == 0, self.errors.read_text()
         pages: Counter[str] = Counter()
         for directory in (self.out / "nodes").iterdir():
             assert not list((directory / "warc").glob("*.open"))
@@ -74,10 +79,12 @@ def pid(file: Path) -> int:
 def test_until_done(command: Command) -> None:
     process = command.begin()
     with ended(process):
-        until(lambda: command.web.requests() > 300, "requests", 60)
+        until(lambda: command.web.requests() > 300, "requests", 120)
         add = [*GOSSAMER, "nodes", "add", "--out", str(command.out)]
         added = subprocess.run(add, capture_output=True, text=True, check=False)
         assert added.stdout.startswith("n3: "), added.stderr
+        faster = [*GOSSAMER, "set", f"politeness.delay={DELAY}s", "--out", str(command.out)]
+        subprocess.run(faster, capture_output=True, check=True)
         answer = command.check_done(process)
     assert (command.out / "nodes/n3/messages").exists()
     assert answer["pages"] == len(expected(command.web))
@@ -88,7 +95,7 @@ def test_until_done(command: Command) -> None:
 def test_interrupted_and_resumed(command: Command) -> None:
     process = command.begin()
     with ended(process):
-        until(lambda: command.web.requests() > 400, "requests", 60)
+        until(lambda: command.web.requests() > 400, "requests", 120)
         children = [pid(file) for file in command.out.glob("*/*/pid")]
         engine = re.search(r"127\.0\.0\.1:\d+", (command.out / "engine/nats.conf").read_text())
         assert engine is not None
@@ -99,32 +106,32 @@ def test_interrupted_and_resumed(command: Command) -> None:
     assert "gossamer cluster --nodes 2 --resume" in command.errors.read_text()
     for child in children:
         assert not Path(f"/proc/{child}").exists()
-    answer = command.check_done(command.start("--resume"))
+    answer = command.check_done(command.resume())
     assert answer["twice"] == 0
 
 
 def test_stopped_at_a_limit_and_gone_on_with_a_higher_one(command: Command) -> None:
     process = command.begin("--max-pages", "300")
     with ended(process):
-        assert process.wait(100) == 0, command.errors.read_text()
+        assert process.wait(200) == 0, command.errors.read_text()
     answer = json.loads(command.answer.read_text().splitlines()[-1])
     # Nodes count for themselves; the sum is looked at twice a second.
     assert 300 <= answer["pages"] < 1100
     assert answer["urls_queued"] > 0
-    more = command.start("--resume", "--max-pages", "1000000")
+    more = command.resume("--max-pages", "1000000")
     assert command.check_done(more)["twice"] == 0
 
 
 def test_killed_itself_it_takes_everything_along(command: Command) -> None:
     process = command.begin()
     with ended(process):
-        until(lambda: command.web.requests() > 400, "requests", 60)
+        until(lambda: command.web.requests() > 400, "requests", 120)
         files = [*command.out.glob("nodes/*/pid"), command.out / "control/pid"]
         children = [pid(file) for file in [*files, command.out / "engine/pid"]]
         process.kill()
-        process.wait(10)
+        process.wait(30)
     until(lambda: not any(alive(child) for child in children), "the children to end", 60)
-    answer = command.check_done(command.start("--resume"))
+    answer = command.check_done(command.resume())
     assert answer["twice"] == 0
 
 
@@ -135,12 +142,14 @@ def alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.timeout(200)
 def test_a_node_killed_with_its_disk_and_the_control_node(command: Command) -> None:
-    process = command.begin("--set", "cluster.snapshot_every=1s")
+    lease = f"cluster.lease={LEASE}s"
+    process = command.begin("--set", "cluster.snapshot_every=1s", "--set", lease)
     with ended(process):
-        until(lambda: command.web.requests() > 500, "requests", 60)
-        os.kill(pid(command.out / "nodes/n1/pid"), signal.SIGKILL)
+        until(lambda: command.web.requests() > 500, "requests", 120)
+        n1 = pid(command.out / "nodes/n1/pid")
+        os.kill(n1, signal.SIGKILL)
+        until(lambda: not alive(n1), "the end of n1")
         shutil.rmtree(command.out / "nodes/n1")
         os.kill(pid(command.out / "control/pid"), signal.SIGKILL)
         command.check_done(process)

@@ -1,4 +1,7 @@
-"""The control node of a real cluster: everything seen and changed from one place."""
+"""The control node of a real cluster: everything seen and changed from one place.
+
+The crawls are slow until everything that is to be done while they go on is done.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cluster.clustering import Cluster, logged
+from tests.cluster.clustering import LONG_LEASE, SLOW, Cluster, logged
 from tests.cluster.steering import Steered
 from tests.crawl.crawling import until
 
@@ -25,8 +28,16 @@ def web(web_log: Path) -> Iterator[SimWeb]:
 
 
 @pytest.fixture
-def steered(cluster: Callable[..., Cluster], tmp_path: Path) -> Steered:
-    return Steered(cluster, tmp_path)
+def steered(
+    request: pytest.FixtureRequest, cluster: Callable[..., Cluster], tmp_path: Path
+) -> Steered:
+    return Steered(cluster, tmp_path, *getattr(request, "param", LONG_LEASE), delay=SLOW)
+
+
+short_lease = pytest.mark.parametrize(
+    "steered", [["--set", "cluster.lease=6s"]], indirect=True, ids=["short_lease"]
+)
+"""For tests in which one runs out."""
 
 
 def running(status: dict[str, Any]) -> bool:
@@ -40,16 +51,21 @@ def test_pause_is_confirmed_by_all_and_the_web_is_silent(steered: Steered, web: 
     result = steered.client().post("/commands", {"command": "pause"})
     assert result["confirmed"], result
     assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
-    steered.until(lambda api: api.get("/status")["in_flight"] == 0, "visits under way to end")
+    steered.until(
+        lambda api: [node["state"] for node in api.get("/nodes")] == ["paused"] * 3,
+        "visits under way to end, by every node's own word",
+    )
     before = web.requests()
     begun = time.monotonic()
     # The only way to see that nothing happens is to look for a while.
     until(lambda: time.monotonic() - begun > QUIET, "a while")
     assert web.requests() == before
-    assert steered.client().get("/status")["activity"] == "paused"
+    # The status is taken once a second.
+    steered.until(lambda api: api.get("/status")["activity"] == "paused", "it to be told")
     result = steered.client().post("/commands", {"command": "resume"})
     assert result["confirmed"], result
     until(lambda: web.requests() > before + 50, "visits again")
+    cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()
 
@@ -88,6 +104,7 @@ def test_every_node_reranks_and_nothing_is_lost(steered: Steered) -> None:
     )
     # The partitions of n3 are handed over, in the order that holds since.
     api.post("/nodes/n3/remove")
+    cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()
 
@@ -122,6 +139,7 @@ def test_hosts_partitions_and_urls_of_all_nodes(steered: Steered, web: SimWeb) -
     assert owners == {"n1", "n2", "n3"}
 
 
+@short_lease
 def test_what_is_wrong_is_told(steered: Steered) -> None:
     """A lost node stays in view until it is removed; an engine that is away is not blamed on nodes."""
     cluster = steered.cluster
@@ -130,7 +148,9 @@ def test_what_is_wrong_is_told(steered: Steered) -> None:
     cluster.nodes["n2"].kill()
 
     def kinds(api: Client) -> set[tuple[str, str | None]]:
-        return {(alert["kind"], alert["node"]) for alert in api.get("/alerts")}
+        # How much room the machine has is not the point here.
+        alerts = {(alert["kind"], alert["node"]) for alert in api.get("/alerts")}
+        return {alert for alert in alerts if not alert[0].startswith("disk")}
 
     steered.until(lambda api: ("node_lost", "n2") in kinds(api), "the alert")
     api = steered.client()
@@ -153,6 +173,7 @@ def _removed(api: Client, node: str) -> bool:
     return True
 
 
+@short_lease
 def test_another_control_node_takes_over(steered: Steered) -> None:
     cluster = steered.cluster
     cluster.start()
@@ -162,7 +183,7 @@ def test_another_control_node_takes_over(steered: Steered) -> None:
     api = steered.client()
     change = api.patch("/settings", {"values": {"limits.trap_budget": 777}})
     second = cluster.start_control(name="second")
-    until(lambda: "standing by" in second.said(), "a second control node that waits")
+    until(lambda: "standing by" in second.said(), "a second control node that waits", 60)
     first.kill()
     status = steered.until(
         lambda api: [one for one in api.get("/status")["control"] if one["id"] == "second"],
@@ -175,6 +196,7 @@ def test_another_control_node_takes_over(steered: Steered) -> None:
     values = {row["name"]: row["value"] for row in api.get("/settings")["settings"]}
     assert values["limits.trap_budget"] == 777
     assert api.get("/settings/changes")[0]["who"].startswith("operate")
+    cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()
 
@@ -190,9 +212,8 @@ def test_a_node_is_held_back_and_removed(steered: Steered) -> None:
     )
     api.post("/nodes/n1/resume")
     api.post("/nodes/n2/remove")
-    steered.until(
-        lambda api: "n2" not in {n["id"] for n in api.get("/nodes")}, "n2 gone", seconds=60
-    )
+    steered.until(lambda api: "n2" not in {n["id"] for n in api.get("/nodes")}, "n2 gone")
+    cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()
 
@@ -207,11 +228,12 @@ def test_a_node_that_is_held_back_stays_so_over_a_restart(steered: Steered) -> N
 
     steered.client().post("/nodes/n1/pause")
     steered.until(lambda api: node(api)["state"] == "paused", "n1 paused")
-    before, pid = len(logged(cluster.directory("n1"))), node(steered.client())["pid"]
+    pid = node(steered.client())["pid"]
     # Neither the node nor a control node has to remember it.
     control = cluster.control
     assert control is not None
     cluster.nodes["n1"].kill()
+    before = len(logged(cluster.directory("n1")))
     control.kill()
     cluster.start_control()
     cluster.start_node("n1")
@@ -225,5 +247,6 @@ def test_a_node_that_is_held_back_stays_so_over_a_restart(steered: Steered) -> N
     assert node(steered.client())["partitions"] > 0
     steered.client().post("/nodes/n1/resume")
     steered.until(lambda api: node(api).get("state") == "running", "n1 running")
+    cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable
 
-from tests.cluster.clustering import Cluster
+from tests.cluster.clustering import LONG_LEASE, Cluster
 
 
 def test_three_nodes(cluster: Callable[..., Cluster]) -> None:
-    one = cluster()
+    one = cluster(*LONG_LEASE)
     one.start()
     summary = one.until_done()
     stored = {name: one.stored(name) for name in ("n1", "n2", "n3")}

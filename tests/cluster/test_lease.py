@@ -171,7 +171,7 @@ async def test_taken_out_by_who_never_knew_it(bucket: Bucket, server: Server) ->
 async def test_one_control_node_leads(engine: Engine) -> None:
     bucket = Bucket(engine, engine.names.crawl_bucket)
     await bucket.make(1)
-    first, second = Leadership(bucket, "c1", 1.0), Leadership(bucket, "c2", 1.0)
+    first, second = Leadership(bucket, "c1", 60.0), Leadership(bucket, "c2", 60.0)
     await first.round()
     await second.round()
     assert (first.leading, second.leading) == (True, False)
@@ -181,7 +181,7 @@ async def test_one_control_node_leads(engine: Engine) -> None:
     # Silent for a lease, by the other's clock.
     await first.round()
     assert not first.leading
-    first._seen = (first._seen[0], first._seen[1] - 1_000_001)
+    first._seen = (first._seen[0], first._seen[1] - 60_000_001)
     await first.round()
     assert first.leading
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cluster.clustering import GOSSAMER, Cluster, check_gap
+from tests.cluster.clustering import GOSSAMER, LONG_LEASE, SLOW, Cluster, check_gap
 from tests.cluster.conftest import large
 from tests.crawl.crawling import until
 
@@ -18,7 +18,7 @@ Maker = Callable[..., Cluster]
 
 
 def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms")
+    one = cluster(*LONG_LEASE, delay="100ms")
     one.start()
     one.until_requests(300)
     assert one.control is not None
@@ -31,22 +31,23 @@ def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
 
 @large
 def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms")
+    one = cluster("--set", "cluster.lease=6s", delay=SLOW)
     one.start()
     one.until_requests(100)
     first = one.control
     assert first is not None
     second = one.start_control(name="second")
-    until((one.out / "second/map.json").exists, "the second to know the map")
+    until((one.out / "second/map.json").exists, "the second to know the map", 60)
     assert "leads" not in second.said()
     first.kill()
     one.until_status(lambda s: s.leader == "second", "the second to lead")
+    one.hurry()
     one.until_done()
     assert one.check_union() == Counter()
 
 
 def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> None:
-    one = cluster(delay="100ms")
+    one = cluster(*LONG_LEASE, delay="100ms")
     one.start()
     one.until_requests(500)
     server = one.server
@@ -64,12 +65,12 @@ def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> No
     one.until_done()
     assert one.check_union() == Counter()
 
-    check_gap(web, web_log)
+    check_gap(one, web_log)
 
 
 @large
 def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(delay="100ms", snapshot_every="1s")
+    one = cluster(delay=SLOW, snapshot_every="1s")
     one.start()
     one.until_requests(300)
     # A receiver that reads nothing for a moment: what is on its way to it is lost with the engine.
@@ -80,12 +81,16 @@ def test_the_engine_wiped(cluster: Maker, web: SimWeb) -> None:
     shutil.rmtree(one.server.directory / "store")
     one.server.start()
     one.nodes["n3"].signal(signal.SIGCONT)
-    one.until_status(lambda s: s.epoch >= 1000, "the map to be put back")
+    one.until_status(
+        lambda s: s.epoch >= 1000 and [n.state for n in s.nodes] == ["running"] * 3,
+        "the map to be put back, and everybody to be in",
+    )
     resent = subprocess.run(
         [*GOSSAMER, "nodes", "resend", "--since", "1h", "--engine", one.urls[0]],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert resent.returncode == 0, resent.stderr
     assert resent.stdout.count("rows of links are sent again") == 3
+    one.hurry()
     one.until_done()
     one.check_union()

@@ -1,6 +1,7 @@
 """Crawls as real processes on the simulated web, and what their files hold, read by others' code."""
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -56,15 +57,15 @@ class Crawl:
                 env=os.environ | self.environ,
             )
 
-    def run(self, *options: str, resume: bool = False, seconds: float = 60.0) -> int:
+    def run(self, *options: str, resume: bool = False, seconds: float = 100.0) -> int:
         """To the end; gives the exit code."""
         process = self.start(*options, resume=resume)
         with ended(process):
             return process.wait(seconds)
 
-    def resume(self) -> None:
+    def resume(self, *options: str) -> None:
         """To the end, which must be a good one."""
-        code = self.run(resume=True)
+        code = self.run(*options, resume=True)
         assert code == 0, self.said()
 
     def kill(self, process: subprocess.Popen[bytes], requests: int) -> bool:
@@ -74,9 +75,10 @@ class Crawl:
             until(
                 lambda: process.poll() is not None or self.web.requests() >= begun + requests,
                 "requests",
+                60,
             )
             process.send_signal(signal.SIGKILL)
-            return process.wait(10) == -signal.SIGKILL
+            return process.wait(30) == -signal.SIGKILL
 
     def said(self) -> str:
         return self.messages.read_text()
@@ -138,19 +140,22 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(10)
+            process.wait(30)
 
 
-def shortest_gap(log: Path) -> tuple[float, str]:
-    """The shortest time in seconds between requests to one host, from the server's own log."""
+def gaps(log: Path) -> list[tuple[float, float, str]]:
+    """Seconds between requests to one host, when the later one was, and where: the server's own log."""
     times: dict[str, list[int]] = {}
     for line in log.read_text().splitlines():
         moment, _connection, host, _path, _status = line.split(" ")
         times.setdefault(host, []).append(int(moment))
-    gaps = [
-        (later - earlier, f"{host} at {later}")
+    return [
+        ((later - earlier) / 1e6, later / 1e6, f"{host} at {later}")
         for host, moments in times.items()
-        for earlier, later in zip(sorted(moments), sorted(moments)[1:], strict=False)
+        for earlier, later in itertools.pairwise(sorted(moments))
     ]
-    gap, where = min(gaps)
-    return gap / 1e6, where
+
+
+def shortest_gap(log: Path) -> tuple[float, str]:
+    gap, _later, where = min(gaps(log))
+    return gap, where

@@ -16,8 +16,6 @@ from tests.crawl.crawling import Crawl
 
 from gossamer.simweb import Options, serve, truth
 
-pytestmark = pytest.mark.timeout(120)
-
 HOSTS = 16
 GAP = 0.020
 LATENCY = 0.015
@@ -86,7 +84,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
         ]
         usual = ["--scope", "any", "--allow-private", *sets]
         crawl = Crawl(web, directory / "out", *usual, environ={})
-        assert crawl.run(seconds=100) == 0, crawl.said()
+        assert crawl.run(seconds=300) == 0, crawl.said()
         model = truth(web.options).model
         addresses = {model.authority(host): model.addresses(host) for host in range(HOSTS)}
     used = used_addresses(directory / "out")

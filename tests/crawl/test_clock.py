@@ -88,9 +88,9 @@ def test_set_while_running(
     process = one.start()
     with ended(process):
         for requests, ahead in [(30, HOUR), (55, -HOUR), (80, 0), (100, -HOUR)]:
-            until(lambda wanted=requests: web.requests() >= wanted, f"{requests} requests")  # type: ignore[misc]
+            until(lambda wanted=requests: web.requests() >= wanted, f"{requests} requests", 60)  # type: ignore[misc]
             clock.set(ahead)
-        assert process.wait(30) == 0, one.said()
+        assert process.wait(90) == 0, one.said()
     one.check_complete()
     web.stop()
     gap, where = shortest_gap(web_log)

@@ -35,7 +35,7 @@ def test_goes_on_when_there_is_room(crawl: Starter, disk: Path) -> None:
     one.messages, one.answer = disk.with_name("stderr"), disk.with_name("stdout")
     process = one.start()
     with ended(process):
-        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told")
+        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told", 60)
         assert process.poll() is None, one.said()
         # Visits under way end, at most one a host; no further one begins.
         asked = one.web.requests()
@@ -43,7 +43,7 @@ def test_goes_on_when_there_is_room(crawl: Starter, disk: Path) -> None:
             process.wait(1.0)
         assert one.web.requests() <= asked + one.web.options.hosts
         make_larger(disk, "128m")
-        assert process.wait(30) == 0, one.said()
+        assert process.wait(90) == 0, one.said()
     one.check_complete()
 
 
@@ -52,9 +52,9 @@ def test_interrupted_while_full(crawl: Starter, disk: Path) -> None:
     one.messages, one.answer = disk.with_name("stderr"), disk.with_name("stdout")
     process = one.start()
     with ended(process):
-        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told")
+        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told", 60)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130, one.said()
+        assert process.wait(60) == 130, one.said()
     assert "no room left on the disk" in one.said()
     assert f"--resume --out {one.out}" in one.said()
     assert "everything is saved" not in one.said()
@@ -70,7 +70,7 @@ def test_killed_while_full(crawl: Starter, disk: Path) -> None:
     one.messages, one.answer = disk.with_name("stderr"), disk.with_name("stdout")
     process = one.start()
     with ended(process):
-        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told")
+        until(lambda: is_full(one) or process.poll() is not None, "the pause to be told", 60)
     fill(disk)
     # A start without room fails with a clear message instead of waiting unseen.
     assert one.run(resume=True) == 1

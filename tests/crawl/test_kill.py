@@ -5,6 +5,7 @@ import gzip
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -14,26 +15,34 @@ from tests.crawl.crawling import Crawl, ended, shortest_gap, until
 from gossamer.simweb import SimWeb
 
 KILLS = 20
-GAP = 0.03
+GAP = 0.06
+SLOW = "50ms"
+"""So that no machine is through before it is killed."""
 
 
-def kill_after(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """For the start, where there is nothing yet to wait for: imports, opening, cutting files."""
+def kill_after(one: Crawl, process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """For the start, where there is nothing yet to wait for: imports, opening, cutting files.
+
+    Where the start is quick, some visits later.
+    """
+    end, begun = time.monotonic() + seconds, one.web.requests()
     with ended(process):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
+        until(
+            lambda: time.monotonic() >= end or one.web.requests() >= begun + 40,
+            "a moment to pass",
+        )
         process.send_signal(signal.SIGKILL)
-        return process.wait(10) == -signal.SIGKILL
+        return process.wait(30) == -signal.SIGKILL
 
 
 def test_killed_twenty_times(crawl: Starter, web: SimWeb, web_log: Path) -> None:
     chance = random.Random(20)
-    one = crawl("--set", "store.warc_size=2MiB", delay="30ms")
+    one = crawl("--set", "store.warc_size=2MiB", delay=f"{GAP}s")
     killed = 0
     for kill in range(KILLS):
         process = one.start(resume=(one.out / "crawl.toml").exists())
         if kill % 5 == 4:
-            killed += kill_after(process, chance.uniform(0.2, 0.9))
+            killed += kill_after(one, process, chance.uniform(0.2, 0.9))
         else:
             killed += one.kill(process, chance.randint(1, 90))
     assert killed == KILLS
@@ -45,14 +54,20 @@ def test_killed_twenty_times(crawl: Starter, web: SimWeb, web_log: Path) -> None
     assert gap >= GAP - 0.0001, where
 
 
-def test_killed_before_there_is_a_state(crawl: Starter) -> None:
-    one = crawl()
-    process = one.start()
-    with ended(process):
-        until((one.out / "crawl.toml").exists, "the settings to be saved")
-        process.kill()
-        process.wait(10)
-    assert one.web.requests() == 0
+def test_killed_before_there_is_a_state(crawl: Starter, web: SimWeb, tmp_path: Path) -> None:
+    # What does not hold the process up cannot be waited for: tried until it was early enough.
+    for number in range(20):
+        one = crawl(out=tmp_path / f"out{number}")
+        begun = web.requests()
+        process = one.start()
+        with ended(process):
+            until((one.out / "crawl.toml").exists, "the settings to be saved", 60)
+            process.kill()
+            process.wait(30)
+        if web.requests() == begun:
+            break
+    else:
+        pytest.fail("never killed before the first request")
     one.resume()
     one.check_complete()
 
@@ -89,8 +104,8 @@ def add_tails(one: Crawl, chance: random.Random, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["torn", "garbage", "zeros"])
 def test_tail_past_the_committed_end_is_cut(crawl: Starter, kind: str) -> None:
     chance = random.Random(kind)
-    one = crawl()
-    assert one.kill(one.start(), chance.randint(300, 1200))
+    one = crawl(delay=SLOW)
+    assert one.kill(one.start(), chance.randint(200, 900))
     add_tails(one, chance, kind)
     one.resume()
     one.check_complete()
@@ -98,7 +113,7 @@ def test_tail_past_the_committed_end_is_cut(crawl: Starter, kind: str) -> None:
 
 @pytest.mark.parametrize("what", ["warc", "log"])
 def test_file_shorter_than_committed_is_refused(crawl: Starter, what: str) -> None:
-    one = crawl()
+    one = crawl(delay=SLOW)
     assert one.kill(one.start(), 700)
     other = "log" if what == "warc" else "warc"
     (file,) = (one.out / what).iterdir()

@@ -28,7 +28,7 @@ from gossamer.settings import load
 
 async def main(out, *seeds):
     settings = load(Path(out, "crawl.toml") if not seeds else None, {
-        "scope.kind": "any", "politeness.delay": "0s", "fetch.allow_private": True,
+        "scope.kind": "any", "politeness.delay": "50ms", "fetch.allow_private": True,
         "store.batch_pages": 16, "store.batch_wait": "5ms",
     })
     left = prepare(Path(out), settings, list(seeds), resume=not seeds)
@@ -53,7 +53,7 @@ def crawl_until_cut(out: Path, image: Path, copy: Path, pages: int, *seeds: str)
             assert line, "the crawl ended before the power cut"
             reported = int(line)
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(30)
         shutil.copyfile(image, copy)
         rest = process.stdout.read().splitlines()
         process.stdout.close()

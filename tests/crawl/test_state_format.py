@@ -12,7 +12,7 @@ from tests.crawl.crawling import Crawl, ended, until
 @pytest.fixture
 def stopped(crawl: Starter) -> Crawl:
     """A crawl killed halfway."""
-    one = crawl()
+    one = crawl(delay="50ms")
     assert one.kill(one.start(), 100)
     return one
 
@@ -52,10 +52,10 @@ def test_refused_and_left_alone(stopped: Crawl, damage: Callable[[Path], None]) 
 
 
 def test_second_process_is_refused(crawl: Starter) -> None:
-    one = crawl(delay="100ms")
+    one = crawl(delay="2s")
     process = one.start()
     with ended(process):
-        until(lambda: one.web.requests() > 80, "the first process to be at work")
+        until(lambda: one.web.requests() > 60, "the first process to be at work", 60)
         second = crawl()
         second.messages = one.out.with_name("second.stderr")
         second.answer = one.out.with_name("second.stdout")
@@ -67,9 +67,9 @@ def test_second_process_is_refused(crawl: Starter) -> None:
         assert "--resume" in second.said()
         assert (one.out / "crawl.toml").read_bytes() == settings
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
     assert "--resume" in one.said()
-    one.resume()
+    one.resume("--delay", "0s")
     one.check_complete()
 
 

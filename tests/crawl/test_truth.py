@@ -12,7 +12,7 @@ from tests.crawl.crawling import Crawl
 from gossamer.simweb import ALL_BEHAVIOURS, Options, serve, truth
 from gossamer.simweb.truth import Row
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(500)
 
 GAP = 0.02
 CRAWL_DELAY_CUT = 0.04
@@ -39,7 +39,7 @@ def wanted(row: Row, announcing: set[str]) -> bool:
 
 def announces_sitemap(host: str) -> bool:
     """Whether a plain client finds a sitemap named in the host's robots file."""
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(host, timeout=30)
     connection.request("GET", "/robots.txt")
     response = connection.getresponse()
     text = response.read().decode("latin-1")
@@ -62,7 +62,7 @@ def crawled(tmp_path_factory):
         sets = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
         usual = ["--scope", "any", "--allow-private", *sets]
         crawl = Crawl(web, directory / "out", *usual, environ={})
-        assert crawl.run(seconds=280) == 0, crawl.said()
+        assert crawl.run(seconds=400) == 0, crawl.said()
         result = crawl.summary()
         visits = web.requests()
         rows = {row.url: row for row in truth(web.options).rows()}

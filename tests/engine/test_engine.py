@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.engine import Access, Bucket, Engine, LinkStream, Names, Server, connect
+from gossamer.engine.links import LinkReader
 from gossamer.engine.names import FACTS
 from gossamer.errors import (
     ConflictError,
@@ -21,7 +22,7 @@ from gossamer.errors import (
 )
 
 
-async def eventually(ready, what: str, seconds: float = 20.0) -> None:
+async def eventually(ready, what: str, seconds: float = 60.0) -> None:
     end = asyncio.get_running_loop().time() + seconds
     while True:
         try:
@@ -31,6 +32,15 @@ async def eventually(ready, what: str, seconds: float = 20.0) -> None:
             pass
         assert asyncio.get_running_loop().time() < end, f"waited in vain: {what}"
         await asyncio.sleep(0.02)
+
+
+async def rows(reader: LinkReader, count: int) -> list[tuple[int, bytes]]:
+    """So many messages; one reading may give fewer of them."""
+    found: list[tuple[int, bytes]] = []
+    async with asyncio.timeout(30):
+        while len(found) < count:
+            found += [(partition, payload) for partition, _id, _seq, payload in await reader.read()]
+    return found
 
 
 async def test_compare_and_set(engine: Engine) -> None:
@@ -74,7 +84,7 @@ async def test_hints(engine: Engine) -> None:
     hinted = asyncio.Event()
     await bucket.hints(hinted.set)
     await bucket.put("map", b"x")
-    await asyncio.wait_for(hinted.wait(), 5)
+    await asyncio.wait_for(hinted.wait(), 30)
 
 
 async def test_links_by_partition_and_position(engine: Engine) -> None:
@@ -85,9 +95,7 @@ async def test_links_by_partition_and_position(engine: Engine) -> None:
     futures = [await stream.send(n % 3, f"{n}".encode()) for n in range(30)]
     assert await stream.sent(futures) == [None] * 30
     reader = await stream.reader({0: (identity, 10), 2: (identity + 1, 99)})
-    found: list[tuple[int, bytes]] = []
-    while len(found) < 16:
-        found += [(partition, payload) for partition, _id, _seq, payload in await reader.read()]
+    found = await rows(reader, 16)
     # Partition 0 after sequence 10; partition 2 from its beginning: its position is of another
     # stream.
     assert [p for n, p in found if n == 0] == [b"12", b"15", b"18", b"21", b"24", b"27"]
@@ -114,7 +122,7 @@ async def test_full_stream_refuses_and_forgets_nothing(engine: Engine) -> None:
     await stream.purge(1, taken)
     assert await stream.publish(1, bytes(1000)) > taken
     reader = await stream.reader({1: (identity, taken)})
-    assert len(await reader.read()) == 1
+    assert await rows(reader, 1) == [(1, bytes(1000))]
 
 
 async def test_server_restart_loses_nothing_and_reader_says_so(
@@ -125,7 +133,7 @@ async def test_server_restart_loses_nothing_and_reader_says_so(
     for n in range(5):
         await stream.publish(1, f"{n}".encode())
     reader = await stream.reader({1: (0, 0)})
-    assert len(await reader.read()) == 5
+    assert len(await rows(reader, 5)) == 5
     server.stop()
     with pytest.raises(EngineAwayError):
         await stream.publish(1, b"lost")
@@ -137,8 +145,8 @@ async def test_server_restart_loses_nothing_and_reader_says_so(
 
     await eventually(noticed, "the reader to see that the line was broken")
     again = await stream.reader({1: (identity, 5)})
-    rows = await again.read()
-    assert [payload for *_rest, payload in rows] == [b"5"]
+    # Where an answer came too late it was sent again.
+    assert set(await rows(again, 1)) == {(1, b"5")}
 
 
 async def test_wiped_engine_is_told_apart_from_a_silent_one(server: Server, engine: Engine) -> None:

@@ -86,7 +86,7 @@ def url(place: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [find_server(), "-c", str(right / "nats.conf")], stdout=file, stderr=file
         )
-    until(lambda: "Server is ready" in messages.read_text(), "the server")
+    until(lambda: "Server is ready" in messages.read_text(), "the server", 60)
     yield f"tls://127.0.0.1:{port}"
     process.kill()
     process.wait()

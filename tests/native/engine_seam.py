@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,11 @@ def settings(*, fsync: str = "never", **fetch: Any) -> CrawlSettings:
 
 def engine_threads() -> int:
     """Threads of engines in this process."""
-    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    names = []
+    for path in Path("/proc/self/task").glob("*/comm"):
+        # Others may end while we look.
+        with contextlib.suppress(OSError):
+            names.append(path.read_text())
     return sum(name.startswith("gossamer-visit") for name in names)
 
 

@@ -6,12 +6,15 @@ Each path is served by a function that gets the connected socket once the reques
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import socket
 import ssl
 import struct
+import termios
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -49,8 +52,8 @@ def then_reset(*parts: bytes) -> Handler:
     def handle(connection: socket.socket) -> None:
         for part in parts:
             connection.sendall(part)
-        # Time for what was sent to arrive: a reset throws away what the reader has not read.
-        time.sleep(0.1)
+        # A reset throws away what the reader has not read.
+        until_read(connection)
         reset(connection)
 
     return handle
@@ -67,6 +70,27 @@ def then_silence(*parts: bytes, seconds: float = 20.0) -> Handler:
             pass
 
     return handle
+
+
+def until_read(connection: socket.socket, seconds: float = 30.0) -> None:
+    """Waits until the other side has taken all that was sent to it, by the system's own account."""
+    (host, port), (_, own) = connection.getpeername()[:2], connection.getsockname()[:2]
+    # Addresses are in the order of this machine's bytes, ports are not.
+    word = struct.unpack("=I", socket.inet_aton(host))[0]
+    theirs, ours = f"{word:08X}:{port:04X}", f":{own:04X}"
+
+    def arrived() -> bool:
+        return fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)) == bytes(4)
+
+    def taken() -> bool:
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        queues = [row[4] for row in rows if row[1] == theirs and row[2].endswith(ours)]
+        return all(int(queue.split(":")[1], 16) == 0 for queue in queues)
+
+    end = time.monotonic() + seconds
+    for condition in (arrived, taken):
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.005)
 
 
 def reset(connection: socket.socket) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,13 @@ def web() -> Iterator[SimWeb]:
 @pytest.fixture(scope="module")
 def slow() -> Iterator[SimWeb]:
     with serve(Options(hosts=20, pages=600, port=0, latency="50ms")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def far() -> Iterator[SimWeb]:
+    """Waiting is most of a visit, also on a machine that is busy otherwise."""
+    with serve(Options(hosts=20, pages=600, port=0, latency="200ms")) as running:
         yield running
 
 
@@ -145,12 +153,12 @@ async def test_a_cancelled_visit_takes_nothing_from_the_next(slow: SimWeb, tmp_p
     known = truth(slow.options).urls
     before = asyncio.all_tasks()
 
-    async def run(visits: Visits, urls: list[str]) -> list[str]:
+    async def run(visits: Visits, urls: Iterable[str]) -> list[str]:
         return [visited.url async for batch in visits.visit(urls) for visited in batch]
 
     async with Visits(settings(), tmp_path, most=64) as visits:
         for pause in (0.0, 0.02, 0.06, 0.11, 0.3):
-            task = asyncio.create_task(run(visits, known[:300] * 20))
+            task = asyncio.create_task(run(visits, itertools.cycle(known[:300])))
             await asyncio.sleep(pause)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -166,14 +174,14 @@ async def test_leaving_early_gives_the_rest_up(slow: SimWeb) -> None:
         async for _ in visits.visit(known):
             break
         begun = time.monotonic()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize("after", [0.0, 0.05, 0.2, 0.7])
 async def test_closing_in_the_middle_leaves_whole_records(
     web: SimWeb, tmp_path: Path, after: float
 ) -> None:
-    urls = truth(web.options).urls * 20
+    urls = itertools.cycle(truth(web.options).urls)
     stored: list[str] = []
 
     async def run(visits: Visits) -> None:
@@ -206,16 +214,20 @@ def test_close_ends_a_collect_that_waits() -> None:
         engine = Engine(native_settings(settings()), None)
         engine.submit([(n, server.url(f"/{n}")) for n in range(20)])
         got: list[str] = []
-        waiting = threading.Thread(
-            target=lambda: got.extend(v.outcome for v in engine.collect(100, 30.0))
-        )
+        about_to = threading.Event()
+
+        def collect() -> None:
+            about_to.set()
+            got.extend(visited.outcome for visited in engine.collect(100, 90.0))
+
+        waiting = threading.Thread(target=collect)
         waiting.start()
-        time.sleep(0.3)
-        begun = time.monotonic()
+        about_to.wait()
+        # Nobody can tell that it waits: by now it does.
+        time.sleep(0.5)
         engine.close()
-        waiting.join(5)
+        waiting.join(30)
         assert not waiting.is_alive()
-        assert time.monotonic() - begun < 5
     assert set(got) <= {"deferred"}
     with pytest.raises(RuntimeError, match="closed"):
         engine.collect(1, 0.0)
@@ -238,17 +250,22 @@ def test_stopping_gives_every_visit_back() -> None:
     assert {visited.outcome for visited in results} == {"deferred"}
 
 
-async def test_concurrency_adapts_or_stays_as_told(slow: SimWeb) -> None:
-    urls = truth(slow.options).urls * 10
-    for fixed in (0, 20):
-        seen = set()
-        async with Visits(settings(concurrency=fixed)) as visits:
+async def test_concurrency_stays_as_told(slow: SimWeb) -> None:
+    async with Visits(settings(concurrency=20)) as visits:
+        seen = {visits.engine.concurrency}
+        async for _ in visits.visit(truth(slow.options).urls[:300]):
             seen.add(visits.engine.concurrency)
-            async for _ in visits.visit(urls[: 6000 if fixed == 0 else 300]):
-                seen.add(visits.engine.concurrency)
-        if fixed:
-            assert seen == {fixed}
-        else:
-            # 50 ms of waiting per visit leave room for more than the 64 it begins with.
-            assert len(seen) > 2
-            assert max(seen) > 64
+    assert seen == {20}
+
+
+async def test_concurrency_adapts(far: SimWeb) -> None:
+    end = time.monotonic() + 90
+    async with Visits(settings(concurrency=0)) as visits:
+        seen = {visits.engine.concurrency}
+        async for _ in visits.visit(itertools.cycle(truth(far.options).urls)):
+            seen.add(visits.engine.concurrency)
+            # 200 ms of waiting per visit leave room for more than the 64 it begins with.
+            if (len(seen) > 2 and max(seen) > 64) or time.monotonic() > end:
+                break
+    assert len(seen) > 2
+    assert max(seen) > 64

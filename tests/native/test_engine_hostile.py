@@ -20,13 +20,13 @@ from gossamer._native import Visited
 from gossamer.node.visits import Visits
 
 # Wider than the fetcher's own tests: all cases run at once here, and the server is in Python.
-TOTAL = 6.0
+TOTAL = 12.0
 FETCH: dict[str, Any] = {
-    "connect_timeout": "3s",
-    "tls_timeout": "1s",
-    "first_byte_timeout": "3s",
-    "stall_timeout": "1500ms",
-    "total_timeout": "6s",
+    "connect_timeout": "6s",
+    "tls_timeout": "6s",
+    "first_byte_timeout": "6s",
+    "stall_timeout": "4s",
+    "total_timeout": f"{TOTAL}s",
     "max_body": 200_000,
     "max_ratio": 200,
     "types": [],
@@ -56,12 +56,12 @@ async def test_each_case_ends_in_its_outcome(
     numbers = [n for n in range(len(CASES)) for _ in range(rounds)]
     begun = time.monotonic()
     results = await visit_all([server.url(f"/{n}") for n in numbers], tmp_path)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 60
     assert len(results) == len(numbers)
     wrong = []
     for at, number in enumerate(numbers):
         case, visited = CASES[number], results[at]
-        assert visited.seconds < TOTAL + 1.0, case.name
+        assert visited.seconds < TOTAL + 5.0, case.name
         assert len(visited.body or b"") <= 4 * 200_000, case.name
         if case.name in BOMBS:
             assert visited.outcome in {"encoding_broken", "truncated"}, case.name
@@ -118,7 +118,7 @@ async def test_the_engine_goes_on_beside_servers_that_hang(server: HostileServer
             assert all(v.body == PAGE for v in batch if v.outcome == "fetched")
         await asyncio.sleep(0)
     assert len(times) == 20
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
 
 
 async def test_gzip_in_the_files_is_as_it_was_sent(tmp_path: Path) -> None:

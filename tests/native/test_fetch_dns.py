@@ -69,8 +69,8 @@ class NameServer:
 
 
 def fetcher(names: NameServer, *, allow_private: bool = True) -> Fetcher:
-    dns = {"servers": [names.address], "timeout": 0.4, "attempts": 1}
-    return Fetcher({"allow_private": allow_private, "dns": dns, "limits": {"total": 5.0}})
+    dns = {"servers": [names.address], "timeout": 3.0, "attempts": 1}
+    return Fetcher({"allow_private": allow_private, "dns": dns, "limits": {"total": 30.0}})
 
 
 def test_names_are_asked_for_once() -> None:
@@ -96,7 +96,7 @@ def test_each_way_of_not_knowing() -> None:
         hosts = ["none.test", "empty.test", "broken.test", "silent.test"]
         began = time.monotonic()
         first = [r.outcome for r in ask.fetch([f"http://{host}/" for host in hosts])]
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 15
         asked = len(names.asked)
         again = [r.outcome for r in ask.fetch([f"http://{host}/" for host in hosts])]
         assert len(names.asked) == asked, "a refusal was not remembered"

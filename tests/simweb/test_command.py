@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.crawl.crawling import until
 from tests.simweb.client import Client
 
 from gossamer.simweb import Options, OptionsError, parse_latency, serve, truth
@@ -87,7 +88,7 @@ def test_serve_says_when_it_is_ready_and_ends_cleanly(
         client = Client()
         assert client.get(ready["url"]).status == 200
         process.send_signal(number)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         assert process.stderr.read() == ""
         client.close()
     assert len(log.read_text().splitlines()) == 1
@@ -107,9 +108,8 @@ def test_the_log_has_a_line_per_request(tmp_path: Path) -> None:
             raw.sendall(b"GET /a?b=\xc3\xa9 HTTP/1.0\r\n\r\n")
             assert raw.recv(100).startswith(b"HTTP/1.1 404")
         expected.append((web.url.split("/")[2], "/a?b=%C3%A9", 404))
-        time.sleep(0.3)
         # Written while the server runs, not only at its end.
-        assert len(log.read_bytes().splitlines()) == len(expected)
+        until(lambda: log.read_bytes().count(b"\n") == len(expected), "the log to be written")
         assert web.requests() == len(expected)
     end = time.time_ns() // 1000
     lines = [line.split(" ") for line in log.read_text().splitlines()]
@@ -168,8 +168,9 @@ def _memory_kb(pages: int) -> int:
         client.close()
         status = Path(f"/proc/{process.pid}/status").read_text()
         process.terminate()
-        process.wait(20)
-    return int(status.split("VmRSS:")[1].split()[0])
+        process.wait(60)
+    # What is mapped from files comes and goes as the system likes.
+    return sum(int(status.split(f"{kind}:")[1].split()[0]) for kind in ("RssAnon", "RssShmem"))
 
 
 def test_memory_does_not_grow_with_the_pages() -> None:

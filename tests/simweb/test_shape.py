@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.simweb.client import Client
 
+from gossamer.engine.server import free_port
 from gossamer.simweb import ALL_BEHAVIOURS, Options, Truth, serve, truth
 
 SMALL = Options(seed=3, hosts=12, pages=600, port=0, **ALL_BEHAVIOURS | {"latency": ""})
@@ -28,7 +29,8 @@ def _digest(options: Options) -> tuple[str, int]:
 
 
 def test_same_seed_same_bytes_and_another_seed_others() -> None:
-    options = SMALL.replace(change_rate=0.0, drip=0.0)
+    # Four servers, one after the other, need the same port.
+    options = SMALL.replace(change_rate=0.0, drip=0.0, port=free_port())
     first, port = _digest(options)
     assert _digest(options.replace(port=port))[0] == first
     assert _digest(options.replace(port=port, seed=4))[0] != first

@@ -24,7 +24,7 @@ import obstore
 from obstore.store import ObjectStore
 
 from gossamer.cluster.messages import PROTOCOL
-from gossamer.cluster.store import open_store, words
+from gossamer.cluster.store import open_store, refused, words
 from gossamer.engine import Bucket
 from gossamer.errors import ConflictError, SettingsError, SnapshotError
 
@@ -89,6 +89,10 @@ class Snapshots:
                 for path in await asyncio.to_thread(_list, self._store, prefix)
             )
         except Exception as error:
+            if refused(error):
+                raise SettingsError(
+                    f"cluster.snapshots: cannot use {self.url}: {words(error)}"
+                ) from error
             raise _failed(f"cannot read {self.url}", error) from error
 
     async def _leave_mark(self) -> str:

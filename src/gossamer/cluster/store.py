@@ -57,3 +57,9 @@ def words(error: Exception) -> str:
     if "/latest/api/token" in text:
         text += "; no keys were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     return text
+
+
+def refused(error: Exception) -> bool:
+    """Whether listing failed for what trying again does not mend: a wrong key, no such bucket."""
+    text = words(error)
+    return any(f"status code: {code} " in text for code in (401, 403, 404))

@@ -24,6 +24,7 @@ from gossamer.control.shapes import (
     CommandResult,
     Confirmation,
     ControlNodeView,
+    ControlState,
     Event,
     EventKind,
     EventPage,
@@ -136,8 +137,20 @@ class ImaginedCluster:
             settings_version=self.changes.version,
             alerts=2,
             control=[
-                ControlNodeView(id="control-1", leads=True, last_heartbeat=now),
-                ControlNodeView(id="control-2", leads=False, last_heartbeat=now - 1),
+                ControlNodeView(
+                    id=name,
+                    leads=state is ControlState.LEADS,
+                    state=state,
+                    url=url,
+                    since=now - 90_000,
+                    last_heartbeat=now - silent,
+                    version="0.1.0",
+                )
+                for name, state, url, silent in (
+                    ("control-1", ControlState.LEADS, "https://crawl.example.org:8780", 0),
+                    ("control-2", ControlState.WAITS, None, 1),
+                    (HOSTILE, ControlState.LOST, "http://10.0.0.3:8780", 4000),
+                )
             ],
         )
 
@@ -150,6 +163,9 @@ class ImaginedCluster:
 
     async def status(self) -> Status:
         return self._at(time.time())
+
+    async def control_nodes(self) -> list[ControlNodeView]:
+        return (await self.status()).control
 
     async def ready(self) -> str | None:
         return None

@@ -89,6 +89,19 @@ def test_nodes_are_paused_and_removed_after_a_question(tab: Tab, cluster: Imagin
     expect(page.locator(".notice")).to_contain_text(["Add a node: confirmed by 4 nodes"])
 
 
+def test_control_nodes_are_a_table_of_text(tab: Tab):
+    tab.go("nodes")
+    table = tab.page.get_by_role("table", name="Control nodes")
+    rows = table.get_by_role("row")
+    expect(rows).to_have_count(4)
+    expect(rows.nth(1)).to_contain_text(
+        re.compile(r"control-1.*version 0\.1\.0.*Leads.*https://crawl\.example\.org:8780")
+    )
+    expect(rows.nth(2)).to_contain_text("Waits in reserve")
+    expect(rows.nth(3)).to_contain_text(re.compile(r"onerror.*Lost.*1 h 6 min ago"))
+    expect(table.get_by_role("link")).to_have_count(0)
+
+
 def test_partitions_are_a_map_with_moves(tab: Tab):
     tab.go("partitions")
     page = tab.page

@@ -102,6 +102,7 @@ class Cluster:
         self.expect = expect
         self.options = [*USUAL, "--set", f"cluster.snapshot_every={snapshot_every}", *options]
         self.control: Process | None = None
+        self._controls: list[Process] = []
         self.nodes: dict[str, Process] = {}
         self.summary: Summary | None = None
 
@@ -129,6 +130,7 @@ class Cluster:
             self.out / f"{name}.messages",
         )  # fmt: skip
         self.control = process
+        self._controls.append(process)
         return process
 
     def start_node(self, name: str, engine: str | None = None) -> Process:
@@ -150,9 +152,8 @@ class Cluster:
         shutil.move(self.directory(name), keep)
 
     def end(self) -> None:
-        for process in [*self.nodes.values(), self.control]:
-            if process is not None:
-                process.kill()
+        for process in [*self.nodes.values(), *self._controls]:
+            process.kill()
         if self.server is not None:
             self.server.stop()
 

@@ -16,7 +16,7 @@ from tests.crawl.crawling import until
 
 from gossamer._native import host_key, partition
 from gossamer.cluster.archive import bring_back
-from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.cluster.snapshots import Archive, Manifest, Snapshots
 from gossamer.simweb import SimWeb
 
 Maker = Callable[..., Cluster]
@@ -56,14 +56,14 @@ async def back_from_copies(cluster: Cluster, name: str) -> Path:
     return place
 
 
-async def cuts(cluster: Cluster, node: str) -> dict[int, float]:
-    """For each partition, when the newest snapshot of this node was cut."""
+async def newest(cluster: Cluster, node: str) -> dict[int, Manifest]:
+    """For each partition, the newest snapshot, where this node made it."""
     snapshots = Snapshots(str(cluster.out / "snapshots"), "crawl")
     found = {}
     for number in range(32):
         manifest = await snapshots.latest(number)
         if manifest is not None and manifest.node == node:
-            found[number] = manifest.about["cut"]
+            found[number] = manifest
     return found
 
 
@@ -75,12 +75,17 @@ def test_killed_and_its_disk_wiped(
     one.start()
     one.until_requests(800)
     now = time.time()
-    until(
-        lambda: sum(cut > now for cut in asyncio.run(cuts(one, "n2")).values()) >= 5,
-        "snapshots of n2 of the middle of the crawl",
-    )
+
+    def enough() -> bool:
+        """Some of them hold only what changed since the one before."""
+        manifests = asyncio.run(newest(one, "n2")).values()
+        late = [manifest for manifest in manifests if manifest.about["cut"] > now]
+        return len(late) >= 5 and any(manifest.before for manifest in late)
+
+    until(enough, "snapshots of n2 of the middle of the crawl")
     one.nodes["n2"].kill()
-    cut = asyncio.run(cuts(one, "n2"))
+    manifests = asyncio.run(newest(one, "n2"))
+    cut = {number: manifest.about["cut"] for number, manifest in manifests.items()}
     wiped = tmp_path / "wiped"
     one.wipe("n2", wiped)
     one.until_done()

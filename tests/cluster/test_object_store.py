@@ -52,8 +52,8 @@ async def test_snapshots_come_and_go(store: ObjectStore, tmp_path: Path) -> None
     newest = await other.latest(17)
     assert newest is not None
     assert (newest.number, newest.size, newest.position) == (3, 11 << 20, (7, 9))
-    await other.load(newest, tmp_path / "back")
-    assert (tmp_path / "back").read_bytes() == contents[-1]
+    (file,) = await other.load(newest, tmp_path)
+    assert file.read_bytes() == contents[-1]
     with pytest.raises(SnapshotError, match=f"{URL} has a snapshot .* epoch 4, this one"):
         await other.put(17, 3, tmp_path / "cut", node="b", about={})
     assert await other.remove_old(17, 2) == 1
@@ -66,10 +66,10 @@ async def test_snapshots_come_and_go(store: ObjectStore, tmp_path: Path) -> None
     by_hand = from_url(URL)
     obstore.put(by_hand, f"{place}.snapshot", contents[-1][:-1] + b"?")
     with pytest.raises(SnapshotError, match=rf"{newest.name}.snapshot in {URL} is broken"):
-        await other.load(newest, tmp_path / "back")
+        await other.load(newest, tmp_path)
     obstore.delete(by_hand, f"{place}.snapshot")
     with pytest.raises(SnapshotError, match=rf"{newest.name}.snapshot in {URL}: .*NoSuchKey$"):
-        await other.load(newest, tmp_path / "back")
+        await other.load(newest, tmp_path)
     obstore.put(by_hand, f"{place}.json", b"{")
     with pytest.raises(SnapshotError, match=rf"{newest.name}.json in {URL} is broken"):
         await other.latest(17)

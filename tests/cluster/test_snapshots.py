@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.cluster.archive import Copies, bring_back, whole_records
-from gossamer.cluster.snapshots import Archive, Snapshots
+from gossamer.cluster.snapshots import Archive, Manifest, Snapshots
 from gossamer.engine import Bucket, Engine
 from gossamer.errors import SettingsError, SnapshotError
 
@@ -17,11 +17,19 @@ def snapshots(request: pytest.FixtureRequest, tmp_path: Path) -> Snapshots:
     return Snapshots(str(place) if request.param == "directory" else f"file://{place}", "web")
 
 
-async def put(snapshots: Snapshots, tmp_path: Path, epoch: int, content: bytes) -> str:
+async def put(
+    snapshots: Snapshots, tmp_path: Path, epoch: int, content: bytes, before: tuple[str, ...] = ()
+) -> str:
     file = tmp_path / "cut"
     file.write_bytes(content)
     about = {"position": [7, epoch], "outbox": 3}
-    return (await snapshots.put(17, epoch, file, node="a", about=about)).name
+    return (await snapshots.put(17, epoch, file, node="a", about=about, before=before)).name
+
+
+async def load(snapshots: Snapshots, manifest: Manifest, tmp_path: Path) -> list[bytes]:
+    place = tmp_path / "back"
+    place.mkdir(exist_ok=True)
+    return [file.read_bytes() for file in await snapshots.load(manifest, place)]
 
 
 async def test_newest_by_epoch_then_number(snapshots: Snapshots, tmp_path: Path) -> None:
@@ -33,8 +41,7 @@ async def test_newest_by_epoch_then_number(snapshots: Snapshots, tmp_path: Path)
     newest = await snapshots.latest(17)
     assert newest is not None
     assert (newest.epoch, newest.position, newest.node) == (9, (7, 9), "a")
-    await snapshots.load(newest, tmp_path / "back")
-    assert (tmp_path / "back").read_bytes() == b"three"
+    assert await load(snapshots, newest, tmp_path) == [b"three"]
     assert await snapshots.latest(16) is None
     # Another process goes on counting.
     other = Snapshots(snapshots.url, "web")
@@ -61,10 +68,10 @@ async def test_broken_ones_are_told_and_not_taken(snapshots: Snapshots, tmp_path
     for broken in (b"some c0ntent", b"some", b""):
         (folder / f"{name}.snapshot").write_bytes(broken)
         with pytest.raises(SnapshotError, match=r"0000000001-00000001.*broken"):
-            await snapshots.load(newest, tmp_path / "back")
+            await load(snapshots, newest, tmp_path)
     (folder / f"{name}.snapshot").unlink()
     with pytest.raises(SnapshotError, match="cannot read"):
-        await snapshots.load(newest, tmp_path / "back")
+        await load(snapshots, newest, tmp_path)
     (folder / f"{name}.json").write_bytes(b"{}")
     with pytest.raises(SnapshotError, match="manifest"):
         await snapshots.latest(17)
@@ -78,8 +85,33 @@ async def test_old_ones_are_removed(snapshots: Snapshots, tmp_path: Path) -> Non
     assert len(list(folder.iterdir())) == 4
     newest = await snapshots.latest(17)
     assert newest is not None
-    await snapshots.load(newest, tmp_path / "back")
-    assert (tmp_path / "back").read_bytes() == b"\x04"
+    assert await load(snapshots, newest, tmp_path) == [b"\x04"]
+
+
+async def test_changes_come_with_all_that_they_need(snapshots: Snapshots, tmp_path: Path) -> None:
+    await put(snapshots, tmp_path, 1, b"old")
+    chain: tuple[str, ...] = ()
+    for content in (b"whole", b"more", b"and more"):
+        chain = (*chain, await put(snapshots, tmp_path, 1, content, chain))
+    # Only the newest is to be kept, and so all that it needs.
+    assert await snapshots.remove_old(17, 1) == 1
+    newest = await snapshots.latest(17)
+    assert newest is not None
+    assert await load(snapshots, newest, tmp_path) == [b"whole", b"more", b"and more"]
+    # Changes since another than the newest would leave out what is between them.
+    with pytest.raises(SnapshotError, match=r"00000003, but .*00000004 is the newest"):
+        await put(snapshots, tmp_path, 1, b"a gap", chain[:2])
+    folder = tmp_path / "store/web/partitions/00017"
+    (folder / f"{chain[1]}.snapshot").write_bytes(b"m0re")
+    with pytest.raises(SnapshotError, match=r"0000000001-00000003.*broken"):
+        await load(snapshots, newest, tmp_path)
+    (folder / f"{chain[0]}.json").unlink()
+    with pytest.raises(SnapshotError, match=r"cannot read.*0000000001-00000002"):
+        await load(snapshots, newest, tmp_path)
+    # The next whole one needs none of them.
+    await put(snapshots, tmp_path, 1, b"whole again")
+    assert await snapshots.remove_old(17, 1) == 2
+    assert len(list(folder.glob("*.json"))) == 1
 
 
 async def test_a_store_that_cannot_be_used_is_named(tmp_path: Path) -> None:

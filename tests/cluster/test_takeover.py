@@ -1,6 +1,7 @@
 """Two control nodes: whatever one of them was told, the other one knows."""
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,6 +39,27 @@ def told(api: Client) -> tuple[Any, Any, Any]:
     return api.get("/events", limit=500)["events"], api.get("/seeds"), api.get("/audit", limit=500)
 
 
+def controls(api: Client) -> dict[str, str]:
+    return {one["id"]: one["state"] for one in api.get("/control-nodes")}
+
+
+def alerts(api: Client) -> set[str]:
+    return {one["kind"] for one in api.get("/alerts")}
+
+
+def present(cluster: Cluster) -> dict[str, str]:
+    """As `gossamer nodes list` prints them."""
+    done = subprocess.run(
+        [*GOSSAMER, "nodes", "list", "--engine", cluster.urls[0]],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    rows = done.stdout[done.stdout.index("control node") :].splitlines()[1:]
+    return {row.split()[0]: row.split()[1] for row in rows if row.strip()}
+
+
 def test_events_submissions_and_the_audit_log_outlive_a_control_node(
     steered: Steered, web: SimWeb
 ) -> None:
@@ -48,6 +70,9 @@ def test_events_submissions_and_the_audit_log_outlive_a_control_node(
     steered.until(lambda api: api.get("/status")["pages"] > 20, "nodes at work")
     second = cluster.start_control(name="second")
     until(lambda: "standing by" in second.said(), "a second control node")
+    two = {"control": "leads", "second": "waits"}
+    steered.until(lambda api: controls(api) == two, "it is seen")
+    until(lambda: present(cluster) == two, "it is in the list that is printed")
     api = steered.client()
     seeds = [api.post("/seeds", {"urls": [f"{web.url}?n={n}", "no-url"]}) for n in range(3)]
     api.patch("/settings", {"values": {"limits.depth": 9}})
@@ -73,6 +98,18 @@ def test_events_submissions_and_the_audit_log_outlive_a_control_node(
         "the second serves",
     )
     steered.until(lambda api: api.get("/status")["control"][0]["leads"], "the second leads")
+    steered.until(
+        lambda api: controls(api) == {"second": "leads", "control": "lost"}, "the first is missed"
+    )
+    steered.until(
+        lambda api: [
+            one
+            for one in api.get("/events", limit=500)["events"]
+            if one["kind"] == "alert" and one["data"]["kind"] == "no_reserve"
+        ],
+        "that nobody waits in reserve is told",
+    )
+    assert "no_reserve" in alerts(steered.client())
     api = steered.client()
     later, *same = told(api)
     assert later[: len(events)] == events
@@ -99,3 +136,12 @@ def test_events_submissions_and_the_audit_log_outlive_a_control_node(
     lines = (cluster.out / "second" / "audit.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == list(range(1, len(lines) + 1))
     assert len(lines) == len(audit) + 2
+
+    # Another one in reserve ends the alert, and its orderly end is no loss.
+    third = cluster.start_control(name="third")
+    steered.until(lambda api: controls(api).get("third") == "waits", "a third one")
+    steered.until(lambda api: "no_reserve" not in alerts(api), "the alert is over")
+    third.signal(signal.SIGTERM)
+    assert third.wait(60) == 0, third.said()
+    steered.until(lambda api: controls(api) == {"second": "leads", "control": "lost"}, "it is gone")
+    assert "no_reserve" not in alerts(steered.client())

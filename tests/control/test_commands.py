@@ -183,7 +183,9 @@ def test_the_command_line(crawl: Served, web: SimWeb, web_log: Path):
     assert crawl.command("set", "fetch.concurrency=9", "scope.exclude=[]")["version"] == 1
     assert crawl.command("set", "--undo", "1")["undoes"] == 1
     assert crawl.command("pause")["confirmed"]
-    assert crawl.command("nodes")["nodes"][0]["state"] in {"paused", "running"}
+    shown = crawl.command("nodes")
+    assert shown["nodes"][0]["state"] in {"paused", "running"}
+    assert [one["state"] for one in shown["control"]] == ["leads"]
     assert crawl.command("resume")["confirmed"]
     assert crawl.command("seed", web.url)["taken"] == 1
     assert crawl.command("block", "never.example")["hosts"][0]["blocked"]

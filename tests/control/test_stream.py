@@ -97,6 +97,10 @@ def test_metrics_history_and_alerts(crawl: Served):
     assert history["columns"]["pages"] == sorted(history["columns"]["pages"])
     assert crawl.get("/history", seconds=20_000)["step"] == 10.0
     text = crawl.ask("GET", "/metrics").body.decode()
+    assert "\ngossamer_control_nodes 1.0\n" in text
+    (control,) = crawl.get("/control-nodes")
+    assert (control["state"], control["leads"], control["url"]) == ("leads", True, crawl.url)
+    assert control["since"] < control["last_heartbeat"]
     for name in ("gossamer_pages_total", "gossamer_urls_queued", "gossamer_node_rss"):
         assert f"\n{name}" in text
     assert 'gossamer_outcomes_total{outcome="fetched"}' in text

@@ -139,7 +139,7 @@ class Cluster:
         summary = json.loads(old.node.snapshot(number, file))
         while old.node.outbox()[2] < summary["outbox"]:
             self.turn()
-        new.node.gain(number, epoch, file)
+        new.node.gain(number, epoch, [file])
         old.node.lose(number)
 
 
@@ -212,17 +212,27 @@ def test_a_lost_node_is_replaced_from_its_snapshots_and_the_stream(
         (keeper, lost)[number % 2].node.gain(number, 1)
     cluster.seed(web.url)
     cluster.until_pages(300)
-    at_snapshot = len(stored(lost.directory))
-    snapshots = {number: tmp_path / f"{number}.snap" for number in lost.partitions()}
-    marks = [json.loads(lost.node.snapshot(n, file))["outbox"] for n, file in snapshots.items()]
-    while lost.node.outbox()[2] < max(marks):
-        cluster.turn()
-    cluster.until_pages(800)
+    # A whole snapshot of each, and what changed since, twice.
+    chains: dict[int, list[Path]] = {number: [] for number in lost.partitions()}
+    of_changes = at_snapshot = 0
+    for cut, goal in enumerate((400, 500, 800)):
+        at_snapshot = len(stored(lost.directory))
+        marks = []
+        for number, chain in chains.items():
+            file = tmp_path / f"{number}-{cut}.snap"
+            summary = json.loads(lost.node.snapshot(number, file, whole=cut == 0))
+            of_changes += summary["changes"]
+            chains[number] = [*chain, file] if summary["changes"] else [file]
+            marks.append(summary["outbox"])
+        while lost.node.outbox()[2] < max(marks):
+            cluster.turn()
+        cluster.until_pages(goal)
+    assert of_changes > len(chains), "hardly any snapshot was one of changes"
     # Gone with its disk; the WARC files are kept only to count what is fetched again.
     cluster.members.remove(lost)
     lost.node.close()
-    for number, file in snapshots.items():
-        keeper.node.gain(number, 2, file)
+    for number, files in chains.items():
+        keeper.node.gain(number, 2, files)
     cluster.run()
     before = stored(lost.directory)
     cluster.members.append(lost)
@@ -249,14 +259,16 @@ def test_a_broken_snapshot_is_refused_and_changes_nothing(tmp_path: Path, web: S
     for broken in (good[:-9], good[: len(good) // 2], b"", b"x" * 100, good + b"x"):
         bad.write_bytes(broken)
         with pytest.raises(ValueError, match=r"bad\.snap cannot be used"):
-            other.node.gain(number, 2, bad)
+            other.node.gain(number, 2, [bad])
     flipped = bytearray(good)
     flipped[len(good) // 2] ^= 1
     bad.write_bytes(flipped)
     with pytest.raises(ValueError, match="cut or was changed"):
-        other.node.gain(number, 2, bad)
+        other.node.gain(number, 2, [bad])
     with pytest.raises(ValueError, match="holds partition"):
-        other.node.gain((number + 1) % PARTITIONS, 2, tmp_path / f"{number}.snap")
+        other.node.gain((number + 1) % PARTITIONS, 2, [tmp_path / f"{number}.snap"])
+    with pytest.raises(ValueError, match="mixed up"):
+        other.node.gain(number, 2, [tmp_path / f"{number}.snap"] * 2)
     assert other.node.partitions() == []
     for member in cluster.members:
         member.node.close()

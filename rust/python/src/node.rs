@@ -279,15 +279,15 @@ impl PyNode {
         self.with(py, |node| Ok(node.frozen()))
     }
 
-    #[pyo3(signature = (partition, epoch, snapshot=None))]
+    #[pyo3(signature = (partition, epoch, snapshots=Vec::new()))]
     fn gain(
         &self,
         py: Python<'_>,
         partition: u32,
         epoch: u64,
-        snapshot: Option<PathBuf>,
+        snapshots: Vec<PathBuf>,
     ) -> PyResult<()> {
-        self.with(py, |node| node.gain(partition, epoch, snapshot.as_deref()))
+        self.with(py, |node| node.gain(partition, epoch, &snapshots))
     }
 
     fn freeze(&self, py: Python<'_>, partitions: Vec<u32>) -> PyResult<()> {
@@ -302,8 +302,15 @@ impl PyNode {
         self.with(py, |node| node.changed(partition))
     }
 
-    fn snapshot(&self, py: Python<'_>, partition: u32, path: PathBuf) -> PyResult<Vec<u8>> {
-        let summary = self.with(py, |node| node.snapshot(partition, &path))?;
+    #[pyo3(signature = (partition, path, whole=true))]
+    fn snapshot(
+        &self,
+        py: Python<'_>,
+        partition: u32,
+        path: PathBuf,
+        whole: bool,
+    ) -> PyResult<Vec<u8>> {
+        let summary = self.with(py, |node| node.snapshot(partition, &path, whole))?;
         serde_json::to_vec(&summary).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

@@ -143,5 +143,6 @@ async def _serve(
     serving = await stack.enter_async_context(serve(service, settings, directory, listener))
     # Before the server waits for them, watchers are let go.
     stack.callback(service.let_go)
+    service.served_at(serving.url)
     tell_where(serving.url, directory, plain=serving.plain)
     return service.take

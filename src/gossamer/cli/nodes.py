@@ -1,6 +1,7 @@
 """`gossamer nodes`: the nodes of a cluster, seen and steered through the engine."""
 
 import asyncio
+import sys
 import time
 from datetime import datetime
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from gossamer.cli.assignments import assignments
 from gossamer.cli.chosen import Config, Crawl, Engine, Json, Set, cluster_overrides
@@ -21,6 +23,8 @@ from gossamer.errors import SettingsError, UsageError
 from gossamer.node.clustered import access
 from gossamer.settings import load
 from gossamer.settings.units import duration
+
+PIPED = 1000
 
 app = typer.Typer(help="The nodes of a cluster.", invoke_without_command=True)
 
@@ -38,16 +42,16 @@ def nodes(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Show the crawl nodes, or steer one."""
+    """Show the crawl nodes and the control nodes, or steer a crawl node."""
     if context.invoked_subcommand is not None:
         return
     client = find(control, out)
     for command, node in {"pause": pause, "resume": resume, "remove": remove}.items():
         if node is not None:
             client.post(path_of("nodes", node, command))
-    rows = client.get("/nodes")
+    rows, controls = client.get("/nodes"), client.get("/control-nodes")
     if json:
-        print_json({"nodes": rows})
+        print_json({"nodes": rows, "control": controls})
         return
     for row in rows:
         print(
@@ -55,6 +59,13 @@ def nodes(
             f"{count(row['pages'])} pages ({row['pages_per_second']:.1f}/s), "
             f"{row['partitions']} partitions, memory {size(row['rss'])}, disk {size(row['disk'])}"
         )
+    for one in controls:
+        words = [one["state"], one["url"] or "", _heard(one["last_heartbeat"])]
+        print(f"control node {plain(one['id'])}: {', '.join(filter(None, map(plain, words)))}")
+
+
+def _heard(moment: float | None) -> str:
+    return "" if moment is None else f"heard of {span(time.time() - moment)} ago"
 
 
 def _ask(  # noqa: PLR0917
@@ -88,7 +99,7 @@ def list_nodes(
     settings: Set = None,
     json: Json = False,
 ) -> None:
-    """Who is in, and how they are."""
+    """Who is in, and how they are; and the control nodes."""
     summary = _ask("status", None, engine, crawl, config, settings)
     if json:
         print(msgspec.json.encode(summary).decode())
@@ -101,7 +112,26 @@ def list_nodes(
             row["node"], row["state"], str(row["partitions"]), str(row["pages"]),
             str(row["urls_queued"]), str(row["outbox"]), row["host"], "; ".join(row["notes"]),
         )  # fmt: skip
-    Console().print(table)
+    # Into a file or a pipe a row is a line, however long.
+    console = Console(width=None if sys.stdout.isatty() else PIPED)
+    console.print(table)
+    console.print()
+    console.print(_control_table(summary["controls"]))
+
+
+def _control_table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(0, 2))
+    for column in ("control node", "state", "since", "heard of", "version", "address"):
+        # On a narrow terminal an address is broken, not cut.
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        since = "" if row["since"] is None else datetime.fromtimestamp(row["since"]).astimezone()
+        words = [
+            row["control"], row["state"], f"{since:%Y-%m-%d %H:%M}" if since else "",
+            f"{span(time.time() - row['time'])} ago", row["program"], row["url"],
+        ]  # fmt: skip
+        table.add_row(*(Text(plain(word)) for word in words))
+    return table
 
 
 @app.command()

@@ -8,6 +8,7 @@ acknowledged, the WARC files that it knows of are safe, and our lease still runs
 
 import asyncio
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -63,6 +64,8 @@ class Keeper:
         self._tell = tell
         self._unsaved: set[int] = set()
         """Cut for a snapshot that was then not published; the node takes them for saved."""
+        self._chains: dict[int, tuple[str, ...]] = {}
+        """Published by us: the last whole snapshot of a partition, and those of changes after it."""
         self._busy = asyncio.Lock()
         """Held while snapshots are made, so that a hand-over and the clock do not mix."""
         self.held: dict[int, int] = {}
@@ -127,22 +130,19 @@ class Keeper:
 
     async def _gain_one(self, partition: int, epoch: int) -> None:
         manifest = await self._snapshots.latest(partition)
-        file: Path | None = None
-        if manifest is not None:
-            file = self._scratch / f"{partition}.load"
-            await self._snapshots.load(manifest, file)
+        place = self._scratch / f"{partition}.load"
+        place.mkdir(exist_ok=True)
         try:
-            await asyncio.to_thread(
-                self._node.gain, partition, epoch, None if file is None else str(file)
-            )
+            files = [] if manifest is None else await self._snapshots.load(manifest, place)
+            await asyncio.to_thread(self._node.gain, partition, epoch, files)
         except ValueError as error:
             name = manifest.name if manifest else "none"
             raise SnapshotError(
                 f"snapshot {name} of partition {partition} cannot be taken: {error}"
             ) from error
         finally:
-            if file is not None:
-                file.unlink(missing_ok=True)
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        self._chains.pop(partition, None)
         self.held[partition] = epoch
 
     # --- giving
@@ -157,6 +157,7 @@ class Keeper:
         for partition in partitions:
             await asyncio.to_thread(self._node.lose, partition)
             self.held.pop(partition, None)
+            self._chains.pop(partition, None)
             self._unsaved.discard(partition)
 
     async def _hand_over(self, group: list[int]) -> None:
@@ -206,9 +207,11 @@ class Keeper:
             # 3. Only then do they count. 4. Only then may the stream forget.
             for partition in partitions:
                 file = self._scratch / f"{partition}.snapshot"
+                # Changes are of use only after all that were cut before them.
+                whole = partition in self._unsaved or partition not in self._chains
                 self._unsaved.add(partition)
                 cut = time.time()
-                data = await asyncio.to_thread(self._node.snapshot, partition, str(file))
+                data = await asyncio.to_thread(self._node.snapshot, partition, str(file), whole)
                 cuts.append((partition, file, msgspec.json.decode(data) | {"cut": cut}))
             await self._links_safe(max(about.get("outbox", 0) for *_, about in cuts))
             await self._copies.bring_up_to_date()
@@ -233,7 +236,11 @@ class Keeper:
     async def _publish(self, partition: int, file: Path, about: dict[str, Any]) -> Manifest:
         self._check_lease()
         epoch = self.held.get(partition, int(about["epoch"]))
-        manifest = await self._snapshots.put(partition, epoch, file, node=self._name, about=about)
+        before = self._chains.get(partition, ()) if about["changes"] else ()
+        manifest = await self._snapshots.put(
+            partition, epoch, file, node=self._name, about=about, before=before
+        )
+        self._chains[partition] = (*before, manifest.name)
         self._unsaved.discard(partition)
         self._check_lease()
         stream, sequence = manifest.position

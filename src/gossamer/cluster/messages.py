@@ -134,6 +134,27 @@ class Leader(Message, frozen=True, kw_only=True):
     url: str = ""
 
 
+CONTROLS = "controls"
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """A control node's line about itself."""
+
+    started: float
+    beat: int
+    time: float
+    url: str = ""
+    program: str = ""
+    beside: bool = False
+    """Another one lived beside it, and nobody has taken its place since."""
+
+
+class Controls(Message, frozen=True, kw_only=True):
+    """Key `controls`: the control nodes that there are, by name."""
+
+    nodes: dict[str, Presence]
+
+
 # --- subjects
 
 
@@ -219,8 +240,8 @@ Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
-    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Leaving, Held, Duty,
-    Status, Paused, Resumed, Happened, Question, Answer,
+    Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Controls, Leaving, Held,
+    Duty, Status, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 
 T = TypeVar("T")

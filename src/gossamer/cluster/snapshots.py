@@ -3,8 +3,10 @@
 Takes: a file that the native node wrote. Gives: the newest one back, checked. Guarantees: a snapshot
 counts only when its manifest is there, which is written last and after the store has given the same
 bytes back; names hold epoch and number, so an old owner never replaces what a newer one wrote; a
-broken snapshot is an error that names it, never a silent start from less. Of the store no more is asked
-than to keep what it was given under a name: no condition, no lock.
+broken snapshot is an error that names it, never a silent start from less. A snapshot holds all of a
+partition, or what changed since the one before it; then those from the last whole one on stay as
+long as it does. Of the store no more is asked than to keep what it was given under a name: no
+condition, no lock.
 
     CRAWL/store/9f86d081884c7d65                             which place this is
     CRAWL/partitions/00017/0000000004-00000012.snapshot      the bytes
@@ -44,11 +46,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     position: tuple[int, int]
     """Identity of the stream, and the sequence up to which it is covered."""
+    before: tuple[str, ...] = ()
+    """Those that must be taken first, from the last whole one on; none: this is a whole one."""
     about: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
-        return f"{self.epoch:010d}-{self.number:08d}"
+        return _name(self.epoch, self.number)
+
+
+def _name(epoch: int, number: int) -> str:
+    return f"{epoch:010d}-{number:08d}"
 
 
 class Snapshots:
@@ -106,10 +114,23 @@ class Snapshots:
         return mark
 
     async def put(
-        self, partition: int, epoch: int, file: Path, *, node: str, about: dict[str, Any]
+        self,
+        partition: int,
+        epoch: int,
+        file: Path,
+        *,
+        node: str,
+        about: dict[str, Any],
+        before: tuple[str, ...] = (),
     ) -> Manifest:
         """Uploads and reads back; the snapshot counts when this returns."""
         newest = await self.latest(partition)
+        if before and (newest is None or newest.name != before[-1]):
+            raise SnapshotError(
+                f"the changes of partition {partition} are those since snapshot {before[-1]}, but "
+                f"{newest.name if newest else 'none'} is the newest in {self.url}; the next one "
+                "will be a whole one"
+            )
         if newest is not None and newest.epoch > epoch:
             raise SnapshotError(
                 f"{self.url} has a snapshot of partition {partition} from epoch {newest.epoch}, "
@@ -126,6 +147,7 @@ class Snapshots:
             time=time.time(),
             node=node,
             position=tuple(about.get("position") or (0, 0)),
+            before=before,
             about=about,
         )
         path = f"{self._folder(partition)}/{manifest.name}"
@@ -166,7 +188,7 @@ class Snapshots:
         return await self._manifest(partition, *known[-1]) if known else None
 
     async def _manifest(self, partition: int, epoch: int, number: int) -> Manifest:
-        path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}.json"
+        path = f"{self._folder(partition)}/{_name(epoch, number)}.json"
         try:
             data = await asyncio.to_thread(_read, self._store, path)
             manifest = msgspec.json.decode(data, type=Manifest)
@@ -180,9 +202,18 @@ class Snapshots:
             )
         return manifest
 
-    async def load(self, manifest: Manifest, file: Path) -> None:
-        """Downloads into `file` and checks every byte."""
+    async def load(self, manifest: Manifest, directory: Path) -> list[Path]:
+        """Downloads it and those before it, the first one first, and checks every byte."""
+        files = []
+        for name in manifest.before:
+            epoch, _, number = name.partition("-")
+            earlier = await self._manifest(manifest.partition, int(epoch), int(number))
+            files.append(await self._load_one(earlier, directory))
+        return [*files, await self._load_one(manifest, directory)]
+
+    async def _load_one(self, manifest: Manifest, directory: Path) -> Path:
         path = f"{self._folder(manifest.partition)}/{manifest.name}.snapshot"
+        file = directory / f"{manifest.partition}-{manifest.name}.load"
         try:
             await asyncio.to_thread(_fetch, self._store, path, file)
         except Exception as error:
@@ -194,6 +225,7 @@ class Snapshots:
                 f"but {manifest.size} with {manifest.sha256[:16]}… were written. Nothing was taken "
                 "from it; bring the file back"
             )
+        return file
 
     def _compare(self, path: str, manifest: Manifest) -> None:
         """What the store gives back is what was written: from here on links are let go of."""
@@ -205,10 +237,17 @@ class Snapshots:
             raise SnapshotError(f"{path}: the store gave back other bytes than were written")
 
     async def remove_old(self, partition: int, keep: int) -> int:
-        """Removes all but the newest `keep`; gives how many."""
-        old = (await self.manifests(partition))[: -max(keep, 1)]
+        """Removes all but the newest `keep` and those that they need; gives how many."""
+        known = await self.manifests(partition)
+        kept = known[-max(keep, 1) :]
+        needed = {
+            name
+            for epoch, number in kept
+            for name in (await self._manifest(partition, epoch, number)).before
+        }
+        old = [row for row in known if row not in kept and _name(*row) not in needed]
         for epoch, number in old:
-            path = f"{self._folder(partition)}/{epoch:010d}-{number:08d}"
+            path = f"{self._folder(partition)}/{_name(epoch, number)}"
             try:
                 # The manifest first: without it the rest does not count.
                 await asyncio.to_thread(obstore.delete, self._store, f"{path}.json")

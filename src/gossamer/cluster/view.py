@@ -9,6 +9,7 @@ import contextlib
 
 from gossamer.cluster.map import PartitionMap, decode_map, encode_map
 from gossamer.cluster.messages import (
+    CONTROLS,
     Crawl,
     Held,
     Resume,
@@ -54,7 +55,7 @@ class View:
     async def open(self) -> None:
         """Listens for hints."""
         await self.maps.hints(self.hint.set)
-        await self.crawls.hints(self.hint.set)
+        await self.crawls.hints(self.hint.set, CONTROLS)
 
     async def wait(self, seconds: float = READ_EVERY) -> None:
         with contextlib.suppress(TimeoutError):

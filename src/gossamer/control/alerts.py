@@ -15,6 +15,7 @@ STUCK_AFTER: Final = 60.0
 SILENT_AFTER: Final = 5.0
 ERROR_SHARE: Final = 0.5
 ERROR_LEAST: Final = 50
+NAMED: Final = 3
 FAILURES: Final = {
     "server_failed", "throttled", "dns_not_found", "dns_failed", "connect_failed", "tls_failed",
     "timed_out", "disconnected", "protocol_broken", "encoding_broken", "robots_unreachable",
@@ -64,11 +65,13 @@ class Alerts:
         readings: Readings,
         *,
         troubles: Sequence[Trouble] = (),
+        missed: Sequence[str] = (),
         tell: bool = True,
     ) -> None:
         """Finds what stands now; with `tell` also tells what has begun and ended since.
 
-        `troubles`: of the cluster as a whole, found by whoever knows it.
+        `troubles`: of the cluster as a whole, found by whoever knows it. `missed`: control nodes
+        that are lost, none waiting in reserve.
         """
         found = {
             (finding.kind, finding.node): finding
@@ -78,7 +81,11 @@ class Alerts:
                 *_hosts(status, readings),
                 *(_TROUBLES[trouble] for trouble in troubles),
                 # Without the engine nobody is heard: that says nothing about the nodes.
-                *([] if Trouble.ENGINE_AWAY in troubles else _nodes(status, nodes)),
+                *(
+                    []
+                    if Trouble.ENGINE_AWAY in troubles
+                    else [*_nodes(status, nodes), *_reserve(missed)]
+                ),
             ]
         }
         self._standing = {
@@ -212,3 +219,17 @@ def _nodes(status: Status, nodes: list[NodeView]) -> list[_Finding]:
                 )
             )  # fmt: skip
     return found
+
+
+def _reserve(missed: Sequence[str]) -> list[_Finding]:
+    if not missed:
+        return []
+    names = ", ".join(missed[:NAMED]) + ("…" if len(missed) > NAMED else "")
+    which = f"control node {names} is" if len(missed) == 1 else f"control nodes {names} are"
+    return [
+        _Finding(
+            "no_reserve", Severity.WARNING, f"{which} gone, and none waits in reserve",
+            "see its machine and its log; start it or another one, or nobody takes over when "
+            "the one that leads is lost",
+        )
+    ]  # fmt: skip

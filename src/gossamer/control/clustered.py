@@ -38,6 +38,7 @@ from gossamer.control.shapes import (
     Command,
     CommandResult,
     ControlNodeView,
+    ControlState,
     Event,
     EventKind,
     History,
@@ -151,8 +152,10 @@ class ClusterService(Desk):
                 if tell:
                     self._tell_states(nodes)
                 self._readings.add(status)
-                troubles = self._overseer.troubles()
-                self._alerts.judge(status, nodes, self._readings, troubles=troubles, tell=tell)
+                troubles, missed = self._overseer.troubles(), self._overseer.missed()
+                self._alerts.judge(
+                    status, nodes, self._readings, troubles=troubles, missed=missed, tell=tell
+                )
                 self._keep(status, tell=tell)
                 self._newsroom.show(status)
             self._led = self._led and self._overseer.leading
@@ -263,16 +266,18 @@ class ClusterService(Desk):
         return "pause" if isinstance(wanted, Pause) else "run"
 
     def _controls(self) -> list[ControlNodeView]:
-        leader = self._overseer.leader
-        own = ControlNodeView(
-            id=self._overseer.control, leads=self._overseer.leading, last_heartbeat=time.time()
-        )
-        if leader is None or leader.control == own.id:
-            return [own]
-        other = ControlNodeView(
-            id=leader.control, leads=True, url=leader.url or None, last_heartbeat=leader.time
-        )
-        return [own, other]
+        return [
+            ControlNodeView(
+                id=line.control,
+                leads=line.state == "leads",
+                state=ControlState(line.state),
+                url=line.url or None,
+                since=line.since and round(line.since, 3),
+                last_heartbeat=round(line.time, 3),
+                version=line.program or None,
+            )
+            for line in self._overseer.controls()
+        ]
 
     async def ready(self) -> str | None:
         if self._status is None:

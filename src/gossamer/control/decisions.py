@@ -31,6 +31,7 @@ from gossamer.cluster.messages import (
     encode,
 )
 from gossamer.cluster.tasks import end
+from gossamer.control.attendance import quiet
 from gossamer.control.copy import Copied
 from gossamer.control.placing import Placing
 from gossamer.control.summary import Summary
@@ -68,7 +69,7 @@ class Decisions(Placing):
         await self._engine.listen(names.event("*"), self._note_event)
         await self._view.open()
         await self._view.nodes.hints(self._view.hint.set)
-        endless = [self._lead(), self._decide(), self._summarise()]
+        endless = [self._lead(), self._attend(), self._decide(), self._summarise()]
         tasks = [asyncio.ensure_future(one) for one in endless]
         ended = asyncio.ensure_future(self._ended.wait())
         try:
@@ -80,6 +81,8 @@ class Decisions(Placing):
             await end([*tasks, ended])
             with contextlib.suppress(EngineError):
                 await self._leader.give_up()
+            with quiet():
+                await self._attendance.leave()
         return self.summary()
 
     def _note_event(self, subject: str, data: bytes) -> None:
@@ -109,6 +112,12 @@ class Decisions(Placing):
                 self._seeds = await asyncio.to_thread(self._copy.seeds)
                 self._seeds_sent = await asyncio.to_thread(self._copy.sent)
             await asyncio.sleep(self._leader.every if self._leader.leading else ROUND)
+
+    async def _attend(self) -> None:
+        while True:
+            with quiet():
+                await self._attendance.round()
+            await asyncio.sleep(self._attendance.every)
 
     def _note_error(self, error: GossamerError) -> None:
         if str(error) != self._error:

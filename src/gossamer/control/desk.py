@@ -25,6 +25,7 @@ from gossamer.control.shapes import (
     ChangeSettings,
     Command,
     CommandInfo,
+    ControlNodeView,
     Event,
     EventKind,
     EventPage,
@@ -123,6 +124,9 @@ class Desk(ABC):
         if self._status is None:
             raise UnreachableError("not_ready", "it has just begun; ask again")
         return self._status
+
+    async def control_nodes(self) -> list[ControlNodeView]:
+        return (await self.status()).control
 
     async def alerts(self) -> list[Alert]:
         return self._alerts.standing()

@@ -17,7 +17,6 @@ from gossamer.cluster.messages import (
     Answer,
     Crawl,
     Evicted,
-    Leader,
     Pause,
     Question,
     Resume,
@@ -29,7 +28,7 @@ from gossamer.cluster.messages import (
 from gossamer.control.alerts import Trouble
 from gossamer.control.decisions import Decisions
 from gossamer.control.roster import Known, Roster
-from gossamer.control.summary import NodeLine, Summary
+from gossamer.control.summary import ControlLine, NodeLine, Summary
 from gossamer.engine import Bucket, Engine
 from gossamer.errors import ConflictError, EngineAwayError, EngineError, UsageError
 from gossamer.model.progress import Activity
@@ -73,10 +72,6 @@ class Overseer(Decisions):
     def wanted(self) -> Wanted:
         return self._view.wanted
 
-    @property
-    def leader(self) -> Leader | None:
-        return self._leader.current
-
     def url_rules(self) -> UrlRules:
         canonical = self._settings.canonical
         return UrlRules(
@@ -111,6 +106,7 @@ class Overseer(Decisions):
             ownerless=value.ownerless if value else 0,
             progress=self._sum(_ACTIVITY.get(self.state, Activity.RUNNING)),
             nodes=self.nodes(),
+            controls=self.controls(),
             stream_messages=self._stream_messages,
             stream_bytes=self._stream_bytes,
             seeds=len(self._seeds),
@@ -121,8 +117,16 @@ class Overseer(Decisions):
     status = summary
 
     def served_at(self, url: str) -> None:
-        """Others learn with the next beat where the leading control node is reached."""
-        self._leader.url = url
+        """Others learn with the next beat where this control node is reached."""
+        self._leader.url = self._attendance.url = url
+
+    def controls(self) -> list[ControlLine]:
+        """The control nodes, this one first."""
+        return self._attendance.lines(self._leader.current, leading=self.leading)
+
+    def missed(self) -> list[str]:
+        """Control nodes that are lost, if none waits in reserve any more."""
+        return self._attendance.missed()
 
     def living(self) -> list[Known]:
         """The nodes that answer."""

@@ -13,6 +13,7 @@ from gossamer.cluster.messages import (
     encode,
 )
 from gossamer.cluster.view import View
+from gossamer.control.attendance import Attendance
 from gossamer.control.copy import Copy
 from gossamer.control.finish import Finish
 from gossamer.control.leader import Leadership
@@ -68,6 +69,7 @@ class Seat(ABC):
         self._roster = Roster(self._view.nodes)
         self._copy = Copy(directory)
         self._leader = Leadership(self._view.crawls, control, settings.cluster.lease)
+        self._attendance = Attendance(self._view.crawls, control, settings.cluster.lease)
         self._finish = Finish()
         self._began = boot_micros()
         self._first_node = 0.0

@@ -17,6 +17,7 @@ from gossamer.control.shapes import (
     Command,
     CommandInfo,
     CommandResult,
+    ControlNodeView,
     Event,
     EventPage,
     History,
@@ -76,6 +77,8 @@ class Service(Protocol):
         """Readings of the last `seconds`, at the finest step that reaches back so far."""
 
     async def nodes(self) -> list[NodeView]: ...
+
+    async def control_nodes(self) -> list[ControlNodeView]: ...
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView: ...
 

@@ -29,6 +29,7 @@ from gossamer.control.shapes import (
     CommandResult,
     Confirmation,
     ControlNodeView,
+    ControlState,
     EventKind,
     History,
     HostAction,
@@ -82,6 +83,7 @@ class StandaloneService(Desk):
         self._heard = time.time()
         self._wanted: Literal["run", "pause", "stop"] = "run"
         self._begun = time.time()
+        self._url: str | None = None
         self._ticking: asyncio.Task[None] | None = None
         self._list: _native.HostList | None = None
         # Answers of this second: many who look at the same thing cost as one. Emptied by every
@@ -150,10 +152,26 @@ class StandaloneService(Desk):
             nodes=1,
             settings_version=self._changes.version,
             alerts=len(self._alerts.standing()),
-            control=[ControlNodeView(id=NODE, leads=True, last_heartbeat=round(now, 3))],
+            control=[self._control_node(now)],
             activity=progress.activity,
             note=progress.note,
             **{name: getattr(progress, name) for name in COUNTERS},
+        )
+
+    def served_at(self, url: str) -> None:
+        """Where this crawl's API is reached."""
+        self._url = url
+
+    def _control_node(self, now: float) -> ControlNodeView:
+        """The crawl is its own control node, and no other one can take over."""
+        return ControlNodeView(
+            id=NODE,
+            leads=True,
+            state=ControlState.LEADS,
+            url=self._url,
+            since=round(self._begun, 3),
+            last_heartbeat=round(now, 3),
+            version=gossamer.__version__,
         )
 
     async def _ask(self, action: Callable[[_native.Node], T]) -> T:

@@ -25,6 +25,19 @@ class NodeLine(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
 
+class ControlLine(msgspec.Struct, kw_only=True):
+    """A control node, for a table."""
+
+    control: str
+    state: str
+    """leads, waits, lost"""
+    url: str = ""
+    since: float | None = None
+    time: float
+    """Its last sign of life, by its own clock."""
+    program: str = ""
+
+
 class Summary(msgspec.Struct, kw_only=True):
     """What the leading control node publishes twice a second."""
 
@@ -40,6 +53,7 @@ class Summary(msgspec.Struct, kw_only=True):
     ownerless: int
     progress: Progress
     nodes: list[NodeLine]
+    controls: list[ControlLine] = []
     stream_messages: int = 0
     stream_bytes: int = 0
     seeds: int = 0

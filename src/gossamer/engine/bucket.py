@@ -108,10 +108,19 @@ class Bucket:
         prefix = len(f"$KV.{self.name}.")
         return sorted(subject[prefix:] for subject in (info.state.subjects or {}))
 
-    async def hints(self, wake: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+    async def hints(self, wake: Callable[[], None], *but: str) -> Callable[[], Awaitable[None]]:
         """Calls whenever somebody tries to change a value: a reason to read, nothing more.
+
+        `but`: keys whose changes are no reason.
 
         A plain subscription: cheaper than a watcher, with nothing to recreate when servers change;
         who misses a hint reads a little later anyway.
         """
-        return await self._engine.listen(f"$KV.{self.name}.>", lambda _subject, _data: wake())
+        prefix = f"$KV.{self.name}."
+        silent = {f"{prefix}{key}" for key in but}
+
+        def note(subject: str, _data: bytes) -> None:
+            if subject not in silent:
+                wake()
+
+        return await self._engine.listen(f"{prefix}>", note)

@@ -35,7 +35,8 @@ FACTS: dict[str, Facts] = {
         when_full="cannot be",
     ),
     "bucket crawl": Facts(
-        filled_by="the leading control node: settings, wanted state, roots, its own lease",
+        filled_by="the leading control node: settings, wanted state, roots, its own lease; every "
+        "control node: its line in the list of them, every third of a lease",
         emptied_by="nobody; the last value of a key counts",
         bound="one value per key, at most 512 KiB; roots in parts",
         when_full="cannot be",

@@ -14,6 +14,7 @@
 mod alias;
 mod asked;
 mod batch;
+mod changes;
 mod committer;
 mod error;
 mod exchange;
@@ -120,7 +121,7 @@ impl Node {
         let state = Arc::new(DiskState::open(&dir.join("state"), settings.disk())?);
         let (warc, log) = files::open(dir, &settings, &*state)?;
         let (shares, halves) = match settings.cluster {
-            Some(_) => partitions::Shares::stored(settings.partitions, &*state)?,
+            Some(_) => partitions::Shares::stored(settings.partitions, dir, &state)?,
             None => (partitions::Shares::all(settings.partitions), Vec::new()),
         };
         for half in halves {

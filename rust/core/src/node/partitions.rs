@@ -3,15 +3,17 @@
 //! Kept in the space `meta` as `partition/` ++ number: a byte for how it stands, and the epoch with
 //! which it came here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::exchange::{position_key, position_value};
+use super::changes::Changes;
+use super::exchange::{StreamPosition, position_key, position_value};
 use super::snapshot::{self, Item, Summary};
 use super::{Node, NodeError};
 use crate::alias::Aliases;
 use crate::canonical::{partition, partition_range};
-use crate::seen::{Candidate, UrlKey};
-use crate::state::{Reads, Space, State, StateError, Write, Writes};
+use crate::seen::{Candidate, Kind, UrlKey};
+use crate::state::{DiskState, Reads, Space, State, StateError, Write, Writes};
 
 const PREFIX: &[u8] = b"partition/";
 const PREFIX_END: &[u8] = b"partition0";
@@ -36,6 +38,8 @@ enum Share {
 pub(super) struct Shares {
     count: u32,
     list: Vec<Share>,
+    /// None in a standalone crawl, which makes no snapshots.
+    changes: Option<Arc<Changes>>,
 }
 
 impl Shares {
@@ -47,15 +51,20 @@ impl Shares {
         Shares {
             count,
             list: vec![own; count as usize],
+            changes: None,
         }
     }
 
     /// Those that the state has; others that a crash left half taken in are given too.
-    pub fn stored(count: u32, reads: &dyn Reads) -> Result<(Shares, Vec<u32>), StateError> {
+    pub fn stored(
+        count: u32,
+        dir: &Path,
+        state: &DiskState,
+    ) -> Result<(Shares, Vec<u32>), StateError> {
         let mut list = vec![Share::Foreign; count as usize];
         let mut halves = Vec::new();
         let mut bad = false;
-        reads.scan(Space::Meta, PREFIX, PREFIX_END, &mut |key, value| {
+        state.scan(Space::Meta, PREFIX, PREFIX_END, &mut |key, value| {
             let number = key
                 .get(PREFIX.len()..)
                 .and_then(|tail| tail.try_into().ok());
@@ -82,7 +91,19 @@ impl Shares {
                     .to_owned(),
             ));
         }
-        Ok((Shares { count, list }, halves))
+        let dir = dir.join("changes");
+        let changes = Changes::open(&dir, count).map_err(|error| {
+            StateError::Store(format!("{} cannot be written: {error}", dir.display()))
+        })?;
+        let changes = Arc::new(changes);
+        let watch = Arc::clone(&changes);
+        state.tell(watch);
+        let shares = Shares {
+            count,
+            list,
+            changes: Some(changes),
+        };
+        Ok((shares, halves))
     }
 
     /// Whether a host's links are taken in here.
@@ -109,6 +130,12 @@ impl Shares {
 
     pub fn touch_host(&mut self, host_key: u64) {
         self.touch(partition(host_key, self.count));
+    }
+
+    fn unfollow(&self, partition: u32) {
+        if let Some(changes) = &self.changes {
+            changes.stop(partition);
+        }
     }
 
     fn get(&self, partition: u32) -> Result<Share, NodeError> {
@@ -174,14 +201,9 @@ impl Node {
         })
     }
 
-    /// Takes a partition, from a snapshot or empty. It is safe when this returns. A snapshot that
-    /// cannot be used leaves everything as it was.
-    pub fn gain(
-        &mut self,
-        partition: u32,
-        epoch: u64,
-        from: Option<&Path>,
-    ) -> Result<(), NodeError> {
+    /// Takes a partition, from a whole snapshot and those of changes after it, or empty. It is safe
+    /// when this returns. A snapshot that cannot be used leaves everything as it was.
+    pub fn gain(&mut self, partition: u32, epoch: u64, from: &[PathBuf]) -> Result<(), NodeError> {
         let own = Share::Owned {
             epoch,
             changed: true,
@@ -194,25 +216,32 @@ impl Node {
             self.read_anew();
             return Ok(());
         }
-        let summary = from.map(snapshot::check).transpose()?;
-        if let Some(summary) = &summary
-            && (summary.partition, summary.partitions) != (partition, self.settings.partitions)
-        {
-            return Err(NodeError::Settings(format!(
-                "the snapshot holds partition {} of {}, not {partition} of {}",
-                summary.partition, summary.partitions, self.settings.partitions
-            )));
+        let mut position = None;
+        for (number, path) in from.iter().enumerate() {
+            let summary = snapshot::check(path)?;
+            if (summary.partition, summary.partitions) != (partition, self.settings.partitions) {
+                return Err(NodeError::Settings(format!(
+                    "the snapshot holds partition {} of {}, not {partition} of {}",
+                    summary.partition, summary.partitions, self.settings.partitions
+                )));
+            }
+            if summary.changes != (number > 0) {
+                let text = "whole snapshots and those of changes are mixed up";
+                return Err(NodeError::Settings(format!("{text} at {}", path.display())));
+            }
+            position = summary.position;
         }
         self.commit_open()?;
         self.mark(partition, LOADING, epoch)?;
-        if let (Some(from), Some(summary)) = (from, &summary) {
-            self.load(partition, from, summary)?;
+        for path in from {
+            self.load(path)?;
         }
+        self.arrive_at(partition, position)?;
         self.commit_open()?;
         self.mark(partition, OWNED, epoch)?;
         self.shares.set(partition, own);
         // Without a snapshot nobody has had a partition of the first map.
-        let quiet = epoch <= 1 && from.is_none();
+        let quiet = epoch <= 1 && from.is_empty();
         if quiet {
             self.frontier.load_range(first, last, &*self.state)?;
         } else {
@@ -239,12 +268,13 @@ impl Node {
         }
     }
 
-    fn load(&mut self, partition: u32, from: &Path, summary: &Summary) -> Result<(), NodeError> {
+    fn load(&mut self, from: &Path) -> Result<(), NodeError> {
         let mut writes = Writes::default();
         let mut keys: Vec<UrlKey> = Vec::new();
         for item in snapshot::read(from)? {
             match item? {
                 Item::Row { space, key, value } => writes.put(space, key, value),
+                Item::Removal { space, key } => writes.remove(space, key),
                 Item::Key(key) => keys.push(key),
             }
             if writes.len() >= CHUNK {
@@ -254,14 +284,25 @@ impl Node {
                 self.know(&std::mem::take(&mut keys))?;
             }
         }
-        if let Some(position) = summary.position {
-            let value = position_value(position);
-            writes.put(Space::Meta, position_key(partition), value);
-        }
         self.state.apply(writes, false)?;
-        self.know(&keys)?;
+        self.know(&keys)
+    }
+
+    /// From where a partition's links are read.
+    fn arrive_at(
+        &mut self,
+        partition: u32,
+        position: Option<StreamPosition>,
+    ) -> Result<(), NodeError> {
+        let Some(position) = position else {
+            return Ok(());
+        };
+        let mut writes = Writes::default();
+        let value = position_value(position);
+        writes.put(Space::Meta, position_key(partition), value);
+        self.state.apply(writes, false)?;
         if let Some(exchange) = &mut self.exchange {
-            exchange.set_position(partition, summary.position);
+            exchange.set_position(partition, Some(position));
         }
         Ok(())
     }
@@ -313,8 +354,14 @@ impl Node {
             .count()
     }
 
-    /// Writes all that is known of a partition to a file, as it is at a commit.
-    pub fn snapshot(&mut self, partition: u32, to: &Path) -> Result<Summary, NodeError> {
+    /// Writes all that is known of a partition to a file, as it is at a commit; or, unless `whole`
+    /// is asked for, what changed since the last time, if that is less work.
+    pub fn snapshot(
+        &mut self,
+        partition: u32,
+        to: &Path,
+        whole: bool,
+    ) -> Result<Summary, NodeError> {
         let share = self.shares.get(partition)?;
         let (Share::Owned { epoch, .. } | Share::Frozen { epoch }) = share else {
             let text = format!("partition {partition} is not this node's");
@@ -335,7 +382,22 @@ impl Node {
                 .map_or(0, |exchange| exchange.outbox.view().newest),
             ..Summary::default()
         };
-        snapshot::write(to, &mut summary, &*self.state, &*self.seen)?;
+        let changes = self.shares.changes.clone();
+        let changed = changes.as_ref().filter(|_| !whole);
+        if let Some(body) = changed.and_then(|changes| changes.take(partition)) {
+            summary.changes = true;
+            snapshot::write(to, &mut summary, &body)?;
+            if let Some(changes) = changes {
+                changes.went_on(partition, summary.bytes);
+            }
+        } else {
+            let body = snapshot::whole(to, &mut summary, &*self.state, &*self.seen)?;
+            snapshot::write(to, &mut summary, &body)?;
+            // Other kinds do not have all their keys in the store's batches.
+            if let (Some(changes), Kind::Exact) = (changes, self.seen.kind()) {
+                changes.follow(partition, summary.bytes);
+            }
+        }
         if let Share::Owned { epoch, .. } = share {
             let share = Share::Owned {
                 epoch,
@@ -358,6 +420,7 @@ impl Node {
             let text = format!("partition {partition} has visits under way");
             return Err(NodeError::Settings(text));
         }
+        self.shares.unfollow(partition);
         // From here on a crash leaves rows that the next start removes.
         self.mark(partition, LOADING, epoch)?;
         self.shares.set(partition, Share::Foreign);

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! magic (8) ++ length of the summary (4) ++ summary (JSON) ++ zstd of items ++ checksum of all before (8)
-//! item: 1, space, key, value | 2, key of a seen URL (16)
+//! item: 1, space, key, value | 2, key of a seen URL (16) | 3, space, key of a row that is gone
 //! ```
+//!
+//! One that holds only changes is of use after the one before it. The zstd may be of many frames.
 //!
 //! A file that is cut or changed anywhere is refused before anything of it is used.
 
@@ -15,15 +17,17 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::NodeError;
+use super::changes::first_eight;
 use super::exchange::StreamPosition;
 use crate::canonical::partition_range;
 use crate::seen::{Seen, UrlKey};
 use crate::state::{Reads, Space, StateError};
 
-const MAGIC: &[u8; 8] = b"gossnap1";
+const MAGIC: &[u8; 8] = b"gossnap2";
 const ROW: u8 = 1;
 const KEY: u8 = 2;
-const LEVEL: i32 = 1;
+const REMOVAL: u8 = 3;
+pub(super) const LEVEL: i32 = 1;
 /// Longer than any summary.
 const SUMMARY: usize = 1 << 16;
 
@@ -40,6 +44,9 @@ pub struct Summary {
     pub position: Option<StreamPosition>,
     /// It may count only when all links up to this mark are acknowledged.
     pub outbox: u64,
+    /// It holds what changed since the snapshot before it, and counts nothing.
+    #[serde(default)]
+    pub changes: bool,
     pub urls_seen: u64,
     pub urls_queued: u64,
     pub hosts: u64,
@@ -57,6 +64,43 @@ pub(super) enum Item {
         value: Vec<u8>,
     },
     Key(UrlKey),
+    Removal {
+        space: Space,
+        key: Vec<u8>,
+    },
+}
+
+/// Of spaces whose keys begin with a host's.
+const HOST_SPACES: [Space; 4] = [Space::Hosts, Space::Queue, Space::Robots, Space::Index];
+
+/// The beginning of a key that says which partition a row belongs to; none for rows of the node.
+pub(super) fn host_key(space: Space, key: &[u8]) -> Option<u64> {
+    if HOST_SPACES.contains(&space) {
+        return first_eight(key);
+    }
+    let mut prefixes = HOST_ROWS.iter().filter(|_| space == Space::Meta);
+    prefixes.find_map(|prefix| first_eight(key.strip_prefix(*prefix)?))
+}
+
+pub(super) fn add_row(items: &mut Vec<u8>, space: Space, key: &[u8], value: &[u8]) {
+    items.extend_from_slice(&[ROW, space as u8]);
+    add_text(items, key);
+    add_text(items, value);
+}
+
+pub(super) fn add_key(items: &mut Vec<u8>, key: UrlKey) {
+    items.push(KEY);
+    items.extend_from_slice(&key.0);
+}
+
+pub(super) fn add_removal(items: &mut Vec<u8>, space: Space, key: &[u8]) {
+    items.extend_from_slice(&[REMOVAL, space as u8]);
+    add_text(items, key);
+}
+
+fn add_text(items: &mut Vec<u8>, text: &[u8]) {
+    items.extend_from_slice(&(text.len() as u32).to_be_bytes());
+    items.extend_from_slice(text);
 }
 
 /// The ranges of keys that belong to a partition; an empty end is none.
@@ -66,8 +110,7 @@ pub(super) fn ranges(partition: u32, partitions: u32) -> Vec<(Space, Vec<u8>, Ve
     let to = last
         .checked_add(1)
         .map_or_else(Vec::new, |next| next.to_be_bytes().to_vec());
-    let spaces = [Space::Hosts, Space::Queue, Space::Robots, Space::Index];
-    let mut ranges: Vec<_> = spaces
+    let mut ranges: Vec<_> = HOST_SPACES
         .into_iter()
         .map(|space| (space, from.clone(), to.clone()))
         .collect();
@@ -118,18 +161,9 @@ impl<W: Write> Write for Summed<W> {
     }
 }
 
-/// Writes a snapshot of what the store has now; every batch must be applied.
-pub(super) fn write(
-    path: &Path,
-    summary: &mut Summary,
-    reads: &dyn Reads,
-    seen: &dyn Seen,
-) -> Result<(), NodeError> {
+/// Writes a snapshot of these items.
+pub(super) fn write(path: &Path, summary: &mut Summary, body: &[u8]) -> Result<(), NodeError> {
     let io = |error: std::io::Error| failed(path, &error);
-    let body = items(summary, reads, seen).map_err(|error| match error {
-        Trouble::State(error) => NodeError::State(error),
-        Trouble::Io(error) => io(error),
-    })?;
     let file = File::create(path).map_err(io)?;
     let mut out = Summed {
         inner: BufWriter::new(file),
@@ -141,7 +175,7 @@ pub(super) fn write(
         out.write_all(MAGIC)?;
         out.write_all(&(head.len() as u32).to_be_bytes())?;
         out.write_all(&head)?;
-        out.write_all(&body)?;
+        out.write_all(body)?;
         let sum = out.hash.digest().to_be_bytes();
         out.write_all(&sum)?;
         out.flush()?;
@@ -152,6 +186,19 @@ pub(super) fn write(
     Ok(())
 }
 
+/// All that the store has now of a partition, packed; every batch must be applied.
+pub(super) fn whole(
+    path: &Path,
+    summary: &mut Summary,
+    reads: &dyn Reads,
+    seen: &dyn Seen,
+) -> Result<Vec<u8>, NodeError> {
+    items(summary, reads, seen).map_err(|error| match error {
+        Trouble::State(error) => NodeError::State(error),
+        Trouble::Io(error) => failed(path, &error),
+    })
+}
+
 enum Trouble {
     State(StateError),
     Io(std::io::Error),
@@ -160,7 +207,7 @@ enum Trouble {
 /// The items, packed. A partition is small enough to be packed in memory: it is one of hundreds.
 fn items(summary: &mut Summary, reads: &dyn Reads, seen: &dyn Seen) -> Result<Vec<u8>, Trouble> {
     let mut out = zstd::Encoder::new(Vec::new(), LEVEL).map_err(Trouble::Io)?;
-    let mut wrong = None;
+    let (mut wrong, mut item) = (None, Vec::new());
     for (space, from, to) in ranges(summary.partition, summary.partitions) {
         let count = match space {
             Space::Hosts => &mut summary.hosts,
@@ -169,14 +216,9 @@ fn items(summary: &mut Summary, reads: &dyn Reads, seen: &dyn Seen) -> Result<Ve
         };
         let mut visit = |key: &[u8], value: &[u8]| {
             *count += 1;
-            let mut head = vec![ROW, space as u8];
-            head.extend_from_slice(&(key.len() as u32).to_be_bytes());
-            head.extend_from_slice(key);
-            head.extend_from_slice(&(value.len() as u32).to_be_bytes());
-            wrong = out
-                .write_all(&head)
-                .and_then(|()| out.write_all(value))
-                .err();
+            item.clear();
+            add_row(&mut item, space, key, value);
+            wrong = out.write_all(&item).err();
             wrong.is_none()
         };
         reads
@@ -190,8 +232,8 @@ fn items(summary: &mut Summary, reads: &dyn Reads, seen: &dyn Seen) -> Result<Ve
     let urls = &mut summary.urls_seen;
     seen.keys(UrlKey(low), UrlKey(high), reads, &mut |key| {
         *urls += 1;
-        let mut item = [KEY; 17];
-        item[1..].copy_from_slice(&key.0);
+        item.clear();
+        add_key(&mut item, key);
         if let Err(error) = out.write_all(&item) {
             wrong = Some(error);
         }
@@ -279,13 +321,17 @@ fn next(body: &mut Body) -> std::io::Result<Option<Item>> {
         return Ok(None);
     }
     match kind[0] {
-        ROW => {
+        kind @ (ROW | REMOVAL) => {
             let mut space = [0; 1];
             body.read_exact(&mut space)?;
             let space = *Space::ALL.get(usize::from(space[0])).ok_or_else(odd)?;
             let key = text(body)?;
-            let value = text(body)?;
-            Ok(Some(Item::Row { space, key, value }))
+            Ok(Some(if kind == ROW {
+                let value = text(body)?;
+                Item::Row { space, key, value }
+            } else {
+                Item::Removal { space, key }
+            }))
         }
         KEY => {
             let mut key = [0; 16];

@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use fjall::config::{
@@ -17,7 +17,7 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistM
 
 use super::format::{self, Lock};
 use super::room::Room;
-use super::{Reads, Space, State, StateError, Write, Writes};
+use super::{Reads, Space, State, StateError, Watch, Write, Writes};
 
 /// What the store may use.
 #[derive(Clone, Debug)]
@@ -64,6 +64,7 @@ pub struct DiskState {
     room: Room,
     live: RwLock<Option<Live>>,
     buffered: Mutex<Buffered>,
+    watch: OnceLock<Arc<dyn Watch>>,
     // Last, so that it is given back after the store is closed.
     _lock: Lock,
 }
@@ -136,8 +137,14 @@ impl DiskState {
             settings,
             live: RwLock::new(Some(live)),
             buffered: Mutex::default(),
+            watch: OnceLock::new(),
             _lock: lock,
         })
+    }
+
+    /// From now on every batch is told; only the first who asks is.
+    pub fn tell(&self, watch: Arc<dyn Watch>) {
+        self.watch.get_or_init(|| watch);
     }
 
     /// What the store uses of disk and RAM.
@@ -439,18 +446,21 @@ impl State for DiskState {
         writes.check()?;
         let sizes = sizes(&writes);
         self.room.check(sizes.iter().sum())?;
-        match self.apply_once(&writes, &sizes, durable) {
-            Ok(()) => return Ok(()),
-            Err(Failed::Error(error)) => return Err(error),
-            Err(Failed::Closed) => self.reopen()?,
+        let mut result = self.apply_once(&writes, &sizes, durable);
+        if let Err(Failed::Closed) = result {
+            self.reopen()?;
+            result = self.apply_once(&writes, &sizes, durable);
         }
-        match self.apply_once(&writes, &sizes, durable) {
-            Ok(()) => Ok(()),
-            Err(Failed::Error(error)) => Err(error),
-            Err(Failed::Closed) => Err(StateError::Store(
+        result.map_err(|failed| match failed {
+            Failed::Error(error) => error,
+            Failed::Closed => StateError::Store(
                 "the store failed again right after it was opened anew".to_owned(),
-            )),
+            ),
+        })?;
+        if let Some(watch) = self.watch.get() {
+            watch.applied(&writes, self);
         }
+        Ok(())
     }
 }
 

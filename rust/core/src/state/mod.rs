@@ -210,3 +210,8 @@ pub trait State: Reads {
     /// Applies all changes or none. With `durable` it returns only when they survive a power cut.
     fn apply(&self, writes: Writes, durable: bool) -> Result<(), StateError>;
 }
+
+/// Is told of every batch that was applied.
+pub trait Watch: Send + Sync {
+    fn applied(&self, writes: &Writes, state: &DiskState);
+}

@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from gossamer.control.api.asked import TEXT_REFUSALS, ServiceDep
 from gossamer.control.service import UnreachableError
-from gossamer.control.shapes import Alert, NodeView, Status
+from gossamer.control.shapes import Alert, ControlState, NodeView, Status
 from gossamer.model.progress import Activity
 
 router = APIRouter(responses=TEXT_REFUSALS, tags=["health"])
@@ -62,6 +62,10 @@ class _Reading(Collector):
             value = getattr(status, name)
             if value is not None:
                 yield GaugeMetricFamily(f"gossamer_{name}", text, value=value)
+        present = sum(one.state is not ControlState.LOST for one in status.control)
+        yield GaugeMetricFamily(
+            "gossamer_control_nodes", "Control nodes alive, the leading one included", value=present
+        )
         outcomes = CounterMetricFamily("gossamer_outcomes", "Visits by outcome", labels=["outcome"])
         for outcome, count in status.outcomes.items():
             outcomes.add_metric([outcome], count)

@@ -11,6 +11,7 @@ from gossamer.control.shapes import (
     AuditEntry,
     Change,
     CommandInfo,
+    ControlNodeView,
     EventPage,
     History,
     HostPage,
@@ -57,6 +58,11 @@ async def history(
 @router.get("/nodes", tags=["nodes"], summary="All crawl nodes")
 async def nodes(service: ServiceDep) -> list[NodeView]:
     return await service.nodes()
+
+
+@router.get("/control-nodes", tags=["nodes"], summary="All control nodes; who answers comes first")
+async def control_nodes(service: ServiceDep) -> list[ControlNodeView]:
+    return await service.control_nodes()
 
 
 @router.get("/partitions", tags=["nodes"], summary="Who owns what, and moves under way")

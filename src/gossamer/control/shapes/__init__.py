@@ -52,7 +52,14 @@ from gossamer.control.shapes.settings import (
     SettingsView,
     SettingView,
 )
-from gossamer.control.shapes.status import Access, ControlNodeView, Problem, Role, Status
+from gossamer.control.shapes.status import (
+    Access,
+    ControlNodeView,
+    ControlState,
+    Problem,
+    Role,
+    Status,
+)
 from gossamer.control.shapes.urls import (
     AliasView,
     LastVisit,
@@ -77,6 +84,7 @@ __all__ = [
     "CommandResult",
     "Confirmation",
     "ControlNodeView",
+    "ControlState",
     "Event",
     "EventKind",
     "EventPage",

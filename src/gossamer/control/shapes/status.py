@@ -30,11 +30,22 @@ class Problem(Shape):
     detail: str = Field(description="for people; says what to do where something can be done")
 
 
+class ControlState(StrEnum):
+    LEADS = "leads"
+    WAITS = "waits"
+    LOST = "lost"
+
+
 class ControlNodeView(Shape):
     id: str
     leads: bool
-    url: str | None = None
-    last_heartbeat: float | None = None
+    state: ControlState = Field(
+        description="`waits`: lives, and leads when the one that leads is lost"
+    )
+    url: str | None = Field(default=None, description="where it serves; null: it does not")
+    since: float | None = Field(default=None, description="when its process began; null: not known")
+    last_heartbeat: float | None = Field(default=None, description="by its own clock")
+    version: str | None = Field(default=None, description="of its program; null: not known")
 
 
 class Status(Shape):
@@ -74,4 +85,4 @@ class Status(Shape):
     nodes: int
     settings_version: int
     alerts: int = Field(description="how many alerts stand now")
-    control: list[ControlNodeView]
+    control: list[ControlNodeView] = Field(description="who answers comes first")

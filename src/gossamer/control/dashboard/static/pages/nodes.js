@@ -4,11 +4,13 @@ import { keepAsking } from "../asking.js";
 import { part } from "../api.js";
 import { command } from "../commands.js";
 import { button, fill, h, prose, web } from "../dom.js";
-import { bytes, capital, count, figure, relative, span, words } from "../format.js";
+import { bytes, capital, count, date, figure, relative, span, words } from "../format.js";
 import { confirmed, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
 
 const TONES = { running: "good", paused: "warn", joining: "calm", leaving: "calm", finished: "calm", silent: "bad", lost: "bad", disk_full: "bad" };
+const CONTROL_TONES = { leads: "good", waits: "calm", lost: "bad" };
+const CONTROL_WORDS = { leads: "Leads", waits: "Waits in reserve", lost: "Lost" };
 
 export function show(root, context) {
   const { api, live, signal, operates } = context;
@@ -31,19 +33,27 @@ export function show(root, context) {
     ],
   });
   const adding = h("div", {});
-  const control = h("div", {});
+  const controls = new Table({
+    caption: "Control nodes",
+    className: "cards",
+    key: (node) => node.id,
+    columns: [
+      { label: "Control node", of: (node) => [node.id, node.version], draw: ([id, version]) => [h("strong", {}, web(id)), version && h("span", { class: "sub" }, `version ${version}`)] },
+      { label: "State", of: (node) => node.state, draw: (value) => h("span", { class: `pill ${CONTROL_TONES[value] ?? "warn"}` }, CONTROL_WORDS[value] ?? capital(words(value))) },
+      { label: "Heartbeat", number: true, of: (node) => [node.last_heartbeat === null ? "–" : relative(node.last_heartbeat, live.now()), node.state === "lost"], draw: ([text, lost]) => h("span", { class: lost ? "bad-text" : null }, text) },
+      { label: "Since", number: true, of: (node) => (node.since === null ? "–" : date(node.since)) },
+      { label: "Serves at", of: (node) => node.url, draw: (url) => (url === null ? "–" : web(url)) },
+    ],
+  });
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
     h("section", { class: "card" }, h("h2", {}, "Add a node"), adding),
-    h("section", { class: "card" }, h("h2", {}, "Control nodes"), control),
+    h("section", { class: "card" }, h("h2", {}, "Control nodes"), controls.element),
   );
   const again = keepAsking(context, table.element, 2, () => api.get("/nodes", {}, signal), (nodes) => table.show(nodes));
   keepAsking(context, adding, 30, () => api.get("/commands", {}, signal), (offered) => showAdding(adding, offered, context, again));
-  const leaders = () => live.status && fill(
-    control,
-    h("ul", { class: "plain" }, live.status.control.map((node) => h("li", {}, web(node.id), " ", h("span", { class: `pill ${node.leads ? "good" : "calm"}` }, node.leads ? "leads" : "stands by"), " ", node.url && web(node.url), node.last_heartbeat === null ? null : h("span", { class: "hint" }, ` heard of ${relative(node.last_heartbeat, live.now())}`)))),
-  );
+  const leaders = () => live.status && controls.show(live.status.control);
   leaders();
   live.addEventListener("status", leaders, { signal });
   live.addEventListener("event", ({ detail }) => detail.kind.startsWith("node") && again(), { signal });

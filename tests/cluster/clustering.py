@@ -97,8 +97,10 @@ class Cluster:
         engines: list[str] | None = None,
         expect: int = 3,
         stay: bool = False,
+        snapshots: str | None = None,
     ) -> None:
         self.stay = stay
+        self.snapshots = snapshots or str(out / "snapshots")
         self.web = web
         self.out = out
         out.mkdir()
@@ -144,7 +146,7 @@ class Cluster:
         process = Process(
             [
                 "node", "--engine", engine or ",".join(self.urls), "--name", name,
-                "--out", str(self.directory(name)), "--snapshots", str(self.out / "snapshots"),
+                "--out", str(self.directory(name)), "--snapshots", self.snapshots,
             ],
             self.out / f"{name}.messages",
         )  # fmt: skip

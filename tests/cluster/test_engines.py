@@ -18,10 +18,11 @@ from tests.crawl.crawling import until
 
 from gossamer.engine import Access, Engine, connect
 from gossamer.engine.server import Server, free_port
-from gossamer.errors import EngineError
+from gossamer.errors import EngineError, EngineRefusedError
 from gossamer.simweb import SimWeb
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "nats" / "gossamer.conf"
+TOKEN = "t0123456789"
 
 
 class Three:
@@ -29,7 +30,7 @@ class Three:
         self.ports = [free_port() for _ in range(3)]
         self._watch = [free_port() for _ in range(3)]
         peers = [free_port() for _ in range(3)]
-        routes = ",".join(f"nats-route://127.0.0.1:{port}" for port in peers)
+        routes = ", ".join(f"nats-route://gossamer:{TOKEN}@127.0.0.1:{port}" for port in peers)
         server = Path(sys.executable).with_name("nats-server")
         self.processes = []
         for number, (port, peer) in enumerate(zip(self.ports, peers, strict=True)):
@@ -40,11 +41,13 @@ class Three:
                 "NATS_LISTEN": f"127.0.0.1:{port}",
                 "NATS_PEERS": f"127.0.0.1:{peer}",
                 "NATS_STORE": str(store),
+                "NATS_TOKEN": TOKEN,
+                "NATS_ROUTES": f"[{routes}]",
             }
             with (directory / f"nats-{number}.log").open("wb") as log:
                 self.processes.append(
                     subprocess.Popen(
-                        [server, "-c", SHIPPED, "--routes", routes, "-m", str(self._watch[number])],
+                        [server, "-c", SHIPPED, "-m", str(self._watch[number])],
                         env=os.environ | environ,
                         stdout=log,
                         stderr=log,
@@ -56,7 +59,8 @@ class Three:
 
     @property
     def urls(self) -> list[str]:
-        return [f"nats://127.0.0.1:{port}" for port in self.ports]
+        """With the token, which a node would have in a file."""
+        return [f"nats://{TOKEN}@127.0.0.1:{port}" for port in self.ports]
 
     def leader(self) -> int | None:
         """The server that leads the others, by what the living say."""
@@ -145,6 +149,10 @@ def test_the_leading_one_of_three_servers_killed(
 def test_no_fault_with_three_servers(
     cluster: Callable[..., Cluster], three: Three, web: SimWeb
 ) -> None:
+    for token in ("", f"{TOKEN}x@"):
+        url = f"nats://{token}127.0.0.1:{three.ports[0]}"
+        with pytest.raises(EngineRefusedError):
+            asyncio.run(connect(Access([url]), "crawl", "stranger"))
     one = cluster("--set", "cluster.replicas=3", *LONG_LEASE, engines=three.urls)
     one.start()
     one.until_done()

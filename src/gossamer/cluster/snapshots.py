@@ -5,13 +5,16 @@ counts only when its manifest is there, which is written last and after the stor
 bytes back; names hold epoch and number, so an old owner never replaces what a newer one wrote; a
 broken snapshot is an error that names it, never a silent start from less. A snapshot holds all of a
 partition, or what changed since the one before it; then those from the last whole one on stay as
-long as it does.
+long as it does. Of the store no more is asked than to keep what it was given under a name: no
+condition, no lock.
 
+    CRAWL/store/9f86d081884c7d65                             which place this is
     CRAWL/partitions/00017/0000000004-00000012.snapshot      the bytes
     CRAWL/partitions/00017/0000000004-00000012.json          the manifest: size, SHA-256, position
 """
 
 import asyncio
+import contextlib
 import hashlib
 import secrets
 import time
@@ -20,10 +23,10 @@ from typing import Any
 
 import msgspec
 import obstore
-from obstore.exceptions import AlreadyExistsError
-from obstore.store import LocalStore, ObjectStore, from_url
+from obstore.store import ObjectStore
 
 from gossamer.cluster.messages import PROTOCOL
+from gossamer.cluster.store import open_store, refused, words
 from gossamer.engine import Bucket
 from gossamer.errors import ConflictError, SettingsError, SnapshotError
 
@@ -69,35 +72,46 @@ class Snapshots:
         return f"{self._crawl}/partitions/{partition:05d}"
 
     async def check_belongs(self, bucket: Bucket) -> None:
-        """All nodes of a crawl must mean the same place, or a failover would find nothing."""
-        path = f"{self._crawl}/store.json"
-        entry = await bucket.get("store")
-        try:
-            mark = await asyncio.to_thread(_read, self._store, path)
-        except FileNotFoundError:
-            mark = b""
-        except Exception as error:
-            raise _failed(f"cannot read {self.url}", error) from error
-        if entry is not None and mark and mark == entry.value:
-            return
-        if entry is not None and mark != entry.value:
+        """All nodes of a crawl must mean the same place, or a failover would find nothing.
+
+        The engine names the mark that must be here. Several nodes that come first at once each leave
+        their own, and one of them gets its own named: the others find it here, if they are right.
+        """
+        while (entry := await bucket.get("store")) is None:
+            marks = await self._marks()
+            mark = marks[0] if marks else await self._leave_mark()
+            with contextlib.suppress(ConflictError):
+                await bucket.create("store", mark.encode())
+                return
+        if entry.value.decode() not in await self._marks():
             raise SettingsError(
                 f"the snapshots in {self.url} are not those of this crawl: another node wrote to "
                 "another place; give all nodes the same --snapshots"
             )
-        if not mark:
-            mark = secrets.token_hex(8).encode()
-            try:
-                await asyncio.to_thread(obstore.put, self._store, path, mark, mode="create")
-            except AlreadyExistsError:
-                await self.check_belongs(bucket)
-                return
-            except Exception as error:
-                raise _failed(f"cannot write to {self.url}", error) from error
+
+    async def _marks(self) -> list[str]:
+        prefix = f"{self._crawl}/store/"
         try:
-            await bucket.create("store", mark)
-        except ConflictError:
-            await self.check_belongs(bucket)
+            return sorted(
+                path.removeprefix(prefix)
+                for path in await asyncio.to_thread(_list, self._store, prefix)
+            )
+        except Exception as error:
+            if refused(error):
+                raise SettingsError(
+                    f"cluster.snapshots: cannot use {self.url}: {words(error)}"
+                ) from error
+            raise _failed(f"cannot read {self.url}", error) from error
+
+    async def _leave_mark(self) -> str:
+        mark = secrets.token_hex(8)
+        try:
+            await asyncio.to_thread(
+                obstore.put, self._store, f"{self._crawl}/store/{mark}", mark.encode()
+            )
+        except Exception as error:
+            raise _failed(f"cannot write to {self.url}", error) from error
+        return mark
 
     async def put(
         self,
@@ -309,17 +323,6 @@ def _list(store: ObjectStore, prefix: str) -> dict[str, int]:
     }
 
 
-def open_store(url: str) -> ObjectStore:
-    """`s3://bucket/prefix` and the like, `file:///directory`, or a plain directory."""
-    try:
-        if "://" in url and not url.startswith("file://"):
-            return from_url(url)
-        directory = Path(url.removeprefix("file://")).absolute()
-        return LocalStore(directory, mkdir=True)
-    except Exception as error:
-        raise SettingsError(f"cluster.snapshots: cannot use {url}: {error}") from error
-
-
 def _digest(file: Path) -> tuple[str, int]:
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
@@ -327,4 +330,4 @@ def _digest(file: Path) -> tuple[str, int]:
 
 
 def _failed(what: str, error: Exception) -> Exception:
-    return error if isinstance(error, SnapshotError) else SnapshotError(f"{what}: {error}")
+    return error if isinstance(error, SnapshotError) else SnapshotError(f"{what}: {words(error)}")

@@ -20,6 +20,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
+from gossamer.engine.credentials import Credentials
 from gossamer.engine.failures import explain, explained
 from gossamer.engine.names import Names
 from gossamer.errors import (
@@ -54,6 +55,13 @@ class Access:
     tls_key: Path | None = None
     token: Path | None = None
     """A file, so that the token is in no list of processes."""
+
+    @property
+    def shown(self) -> str:
+        """What we come with, for messages."""
+        files = {"credentials": self.credentials, "token": self.token}
+        named = [f"cluster.{name} {file}" for name, file in files.items() if file is not None]
+        return f" with {' and '.join(named)}" if named else ""
 
     def context(self) -> ssl.SSLContext | None:
         """The TLS context, if TLS is asked for by a file or a `tls://` address."""
@@ -184,9 +192,7 @@ def _options(access: Access, who: str) -> dict[str, object]:
         "tls": access.context(),
     }
     if access.credentials is not None:
-        if not access.credentials.is_file():
-            raise SettingsError(f"cluster.credentials: {access.credentials} is not a file")
-        options["user_credentials"] = str(access.credentials)
+        options["user_credentials"] = Credentials(access.credentials)
     if access.token is not None:
         try:
             options["token"] = access.token.read_text(encoding="utf-8").strip()
@@ -225,7 +231,7 @@ async def _reachable(access: Access, options: dict[str, object]) -> None:
         return
     text = "; ".join(reasons)
     if "authorization" in text.lower() or "authentication" in text.lower():
-        raise EngineRefusedError(f"the engine does not let us in ({text})")
+        raise EngineRefusedError(f"the engine does not let us in{access.shown} ({text})")
     raise EngineAwayError(f"no engine answers ({text})")
 
 

@@ -105,8 +105,8 @@ async fn pages_and_misbehaviour_over_one_connection() {
     let (port, root, connections) = serve().await;
     let mut settings = local_settings();
     settings.tls.extra_roots = vec![root];
-    settings.limits.first_byte = Duration::from_millis(500);
-    settings.limits.stall = Duration::from_millis(500);
+    settings.limits.first_byte = Duration::from_secs(3);
+    settings.limits.stall = Duration::from_secs(3);
     settings.limits.tls = Duration::from_secs(5);
     settings.limits.body_bytes = 2 << 20;
     let fetcher = Fetcher::new(settings).unwrap();

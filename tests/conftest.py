@@ -1,8 +1,15 @@
-"""For all tests: none is left out in silence."""
+"""For all tests: none is left out in silence, and none is judged by how busy the machine is."""
 
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A generated example that takes long says something about the machine, not about what is tested.
+settings.register_profile(
+    "patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -110,5 +110,8 @@ def test_metrics_history_and_alerts(crawl: Served):
     )
     for name in ("gossamer_pages_total", "gossamer_urls_queued", "gossamer_node_rss"):
         assert f"\n{name}" in text
-    # How full this machine's disk is, is another matter.
-    assert [one for one in crawl.get("/alerts") if not one["kind"].startswith("disk")] == []
+    # How full this machine's disk is, is another matter; that it was busy for seconds passes.
+    until(
+        lambda: not [one for one in crawl.get("/alerts") if not one["kind"].startswith("disk")],
+        "no alert stands",
+    )

@@ -2,12 +2,15 @@
 
 from collections import Counter
 
-import hypothesis
 import pytest
+from hypothesis import HealthCheck, settings
 
-# How long an example takes depends on what else the machine does.
-hypothesis.settings.register_profile("gossamer", deadline=None)
-hypothesis.settings.load_profile("gossamer")
+# A generated example that takes long says something about the machine, not about what is tested.
+settings.register_profile(
+    "patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
+
 AT_LAST = 400
 """Seconds after which a test hangs, and is not just slow on a machine that has other things to do."""
 

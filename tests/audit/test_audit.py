@@ -78,16 +78,26 @@ def test_no_crawl_is_wrong_use(tmp_path) -> None:
     assert "holds no crawl" in done.stderr
 
 
+def gap(lines: list[Line], line: Line) -> tuple[Line, float]:
+    """The last visit to the same host, and the milliseconds since its end: as many as are due, or
+    more where the machine was busy.
+    """
+    earlier = lines[: lines.index(line)]
+    before = [one for one in earlier if one["host"] == line["host"] and one["ip"] is not None][-1]
+    passed = datetime.fromisoformat(line["time"]) - datetime.fromisoformat(before["time"])
+    return before, passed / timedelta(milliseconds=1) - before["ms"]
+
+
 def early(lines: list[Line]) -> None:
-    # Only by little: it still begins after the last visit to its host.
-    shifted(pages(lines)[5], -20)
+    # It still begins after the last visit to its host.
+    line = pages(lines)[5]
+    _, passed = gap(lines, line)
+    shifted(line, 10 - passed)
 
 
 def overlapping(lines: list[Line]) -> None:
-    line = pages(lines)[5]
-    at = lines.index(line)
-    before = [other for other in lines[:at] if other["host"] == line["host"]][-1]
-    before["ms"] += 500
+    before, passed = gap(lines, pages(lines)[5])
+    before["ms"] += passed + 20
 
 
 def other_address(lines: list[Line]) -> None:
@@ -116,9 +126,15 @@ def forbidden(lines: list[Line]) -> None:
 def throttled_again(lines: list[Line]) -> None:
     # A host that said "not for a second" is visited after the ordinary gap.
     for line in [line for line in lines if line["outcome"] == "throttled"]:
-        after = [x for x in lines[lines.index(line) + 1 :] if x["host"] == line["host"]]
-        for later in after:
-            shifted(later, -800)
+        later = [
+            one
+            for one in lines[lines.index(line) + 1 :]
+            if one["host"] == line["host"] and one["ip"] is not None
+        ]
+        # Not one that is throttled itself: it must keep the time of its record.
+        if later and later[0]["outcome"] != "throttled":
+            _, passed = gap(lines, later[0])
+            shifted(later[0], 200 - passed)
 
 
 def twice(lines: list[Line]) -> None:
@@ -199,7 +215,7 @@ def test_a_dropped_record_is_named(planted: Crawl) -> None:
     report = audit_crawl(planted.out)
     # A page that others are copies of is missed by its copies too.
     assert set(report.counts) - {"revisit"} == {"record_missing"}
-    assert url in report.violations[0].text
+    assert any(url in violation.text for violation in report.violations)
 
 
 def test_the_original_of_a_copy_is_missed(planted: Crawl) -> None:
@@ -257,7 +273,8 @@ def test_a_file_cut_short(planted: Crawl) -> None:
 
 def test_records_ahead_of_the_log_are_no_violation_while_a_file_is_open(planted: Crawl) -> None:
     def cut(lines: list[Line]) -> None:
-        del lines[-6:]
+        # Whatever else was last: lines of URLs that were not visited have no records.
+        del lines[lines.index(pages(lines)[-6]) :]
 
     planted.change(cut)
     assert kinds(planted) == {"record_foreign"}
@@ -284,8 +301,9 @@ def test_wrong_settings_are_named_and_the_rest_is_still_checked(planted: Crawl) 
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ('delay = "50ms"', 'delay = "80ms"\naddress_delay = "50ms"', "early_host"),
-        ('delay = "50ms"', 'delay = "50ms"\naddress_delay = "90ms"', "early_address"),
+        # Much stricter, so that gaps that a busy machine made longer are too short too.
+        ('delay = "50ms"', 'delay = "900ms"\naddress_delay = "50ms"', "early_host"),
+        ('delay = "50ms"', 'delay = "50ms"\naddress_delay = "900ms"', "early_address"),
         ('kind = "any"', 'kind = "host"', "out_of_scope"),
         ("block = []", 'block = ["127.1.1.2"]', "out_of_scope"),
         ('grouping = "host"', 'grouping = "host"', ""),

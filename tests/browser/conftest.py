@@ -10,7 +10,8 @@ from tests.browser.serving import ImaginedServer, imagined
 from tests.browser.watching import Tab
 
 # Patience for machines with much to do; a page that is right is shown at once.
-expect.set_options(timeout=15_000)
+PATIENCE = 45_000
+expect.set_options(timeout=PATIENCE)
 
 Opener = Callable[..., Tab]
 
@@ -22,7 +23,9 @@ def chromium() -> Iterator[Browser]:
     if found is None:
         pytest.skip("no Chromium on this machine: install the package `chromium`")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"], timeout=90_000
+        )
         yield browser
         browser.close()
 
@@ -37,7 +40,7 @@ def open_tab(chromium: Browser) -> Iterator[Opener]:
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         tab = Tab(context.new_page())
         tabs.append(tab)
         return tab

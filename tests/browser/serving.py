@@ -30,9 +30,9 @@ class Served:
 class ImaginedServer:
     """Can be ended and begun again at the same place."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, port: int) -> None:
         self.directory = directory
-        self.port = free_port()
+        self.port = port
         self.cluster: ImaginedCluster
         self.served: Served
         self._loop: asyncio.AbstractEventLoop
@@ -60,7 +60,7 @@ class ImaginedServer:
             told.set()
 
         self._loop.call_soon_threadsafe(tell)
-        assert told.wait(5)
+        assert told.wait(60)
 
     def stop(self) -> None:
         if self._thread is not None and self._thread.is_alive():
@@ -99,14 +99,22 @@ class ImaginedServer:
 
 @contextlib.contextmanager
 def imagined(directory: Path) -> Iterator[ImaginedServer]:
-    server = ImaginedServer(directory)
-    try:
-        yield server
-    finally:
-        server.stop()
+    with reserved_port() as port:
+        server = ImaginedServer(directory, port)
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+@contextlib.contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port for servers that come and go. Nobody is given it meanwhile who asks for any port.
+
+    The socket that holds it does not listen: so a server that reuses addresses can take the port,
+    and while there is none, nobody answers.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])

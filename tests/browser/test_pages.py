@@ -8,6 +8,7 @@ from tests.browser.conftest import Opener
 from tests.browser.imagined import HOSTILE
 from tests.browser.serving import ImaginedServer
 from tests.browser.watching import PAGES, Tab
+from tests.control.serving import until
 
 from gossamer.control.api.app import DASHBOARD
 from gossamer.model.outcome import POLICIES
@@ -58,12 +59,14 @@ def test_the_overview_shows_figures_plots_and_alerts(tab: Tab):
     expect(plots).to_have_count(6)
     for at in range(6):
         expect(plots.nth(at)).to_have_attribute("aria-label", re.compile(r"over time.*\d"))
-        assert plots.nth(at).locator(".tick").count() >= 5
-    drawn = plots.nth(0).locator("path.line").get_attribute("d")
+        expect(plots.nth(at).locator(".tick").nth(4)).to_be_attached()
+    line = plots.nth(0).locator("path.line")
+    # First what is now, then the past when it is loaded.
+    expect(line).to_have_attribute("d", re.compile("(?:L[^L]*){51}"))
+    drawn = line.get_attribute("d")
     assert drawn is not None
-    assert drawn.count("L") > 50
     # Time goes on: the picture changes by itself.
-    expect(plots.nth(0).locator("path.line")).not_to_have_attribute("d", drawn)
+    expect(line).not_to_have_attribute("d", drawn)
     page.get_by_label("1 h").check(force=True)
     expect(plots.nth(0).locator(".tick").last).to_have_text(re.compile(r"\d\d:\d\d"))
 
@@ -140,6 +143,10 @@ def test_hosts_are_sorted_searched_and_turned_over(tab: Tab, cluster: ImaginedSe
 
 def test_a_host_is_blocked_slowed_set_aside_and_forgotten(tab: Tab, cluster: ImaginedServer):
     name = "museum-000.example.org"
+
+    def told() -> list[tuple[object, ...]]:
+        return [one[2:] for one in cluster.cluster.asked if one[0] == "host"]
+
     tab.go(f"hosts/{name}", name)
     page = tab.page
     page.get_by_role("button", name="Block", exact=True).click()
@@ -149,10 +156,12 @@ def test_a_host_is_blocked_slowed_set_aside_and_forgotten(tab: Tab, cluster: Ima
     question.get_by_label("Least time between two visits").fill("7.5")
     question.get_by_role("button", name="Slow down").click()
     expect(question).to_have_count(0)
+    until(lambda: ("slow_down", 7.5) in told(), "it is told")
     page.get_by_role("button", name="Set aside…").click()
     page.get_by_role("dialog").get_by_label("No visit for so many minutes").fill("90")
     page.get_by_role("dialog").get_by_role("button", name="Set aside").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    until(lambda: ("set_aside", 5400.0) in told(), "it is told")
     page.get_by_role("button", name="Forget…").click()
     expect(page.get_by_role("dialog")).to_contain_text("leave the queue")
     page.keyboard.press("Escape")
@@ -161,8 +170,7 @@ def test_a_host_is_blocked_slowed_set_aside_and_forgotten(tab: Tab, cluster: Ima
     page.get_by_role("button", name="Forget…").click()
     page.get_by_role("dialog").get_by_role("button", name="Forget the host").click()
     expect(page.locator(".notice").last).to_contain_text("Forget: museum-000.example.org was told")
-    told = [one[2:] for one in cluster.cluster.asked if one[0] == "host"]
-    assert told == [("block", None), ("slow_down", 7.5), ("set_aside", 5400.0), ("forget", None)]
+    assert told() == [("block", None), ("slow_down", 7.5), ("set_aside", 5400.0), ("forget", None)]
 
 
 def test_settings_are_changed_refused_in_words_and_undone(tab: Tab):

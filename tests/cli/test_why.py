@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from tests.audit.crawls import Crawl, gossamer
+from tests.control.serving import until
 
 from gossamer.simweb import Options, serve
 
@@ -89,6 +89,20 @@ def test_urls_that_were_never_met(exported: Crawl) -> None:
     assert "no URL to visit" in done.stdout
 
 
+def next_queued(crawl: Crawl) -> tuple[str, int]:
+    """A URL that a page links to and that was not visited, and its depth: however far the crawl is."""
+    lines = crawl.lines()
+    done = {line["url"] for line in lines}
+    links = {row.url: row.links for row in crawl.rows}
+    return next(
+        (url, line["depth"] + 1)
+        for line in lines
+        if line["outcome"] == "fetched"
+        for url in links.get(line["url"], [])
+        if url not in done
+    )
+
+
 def test_no_crawl_is_wrong_use(tmp_path: Path) -> None:
     done = gossamer("why", "http://a.test/", "--out", tmp_path)
     assert done.returncode == 2
@@ -98,7 +112,8 @@ def test_no_crawl_is_wrong_use(tmp_path: Path) -> None:
 
 def test_a_running_crawl_says_so_and_a_stopped_one_shows_its_queue(tmp_path: Path) -> None:
     out = tmp_path / "crawl"
-    with serve(Options(hosts=1, pages=200, port=0)) as web:
+    # A crawl of minutes: it does not end before it is stopped.
+    with serve(Options(hosts=1, pages=3000, port=0)) as web:
         running = subprocess.Popen(
             [
                 sys.executable, "-m", "gossamer.cli.main", "crawl", web.url, "--scope", "any",
@@ -108,23 +123,19 @@ def test_a_running_crawl_says_so_and_a_stopped_one_shows_its_queue(tmp_path: Pat
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            wait = time.monotonic() + 30
-            while web.requests() < 4 and time.monotonic() < wait:
-                time.sleep(0.05)
+            until(lambda: web.requests() >= 4, "the crawl is under way")
             done = gossamer("why", web.url, "--out", out)
             assert done.returncode == 2
             assert "is running" in done.stderr
             assert gossamer("audit", out).returncode == 0
         finally:
             running.terminate()
-            assert running.wait(30) == 130
+            assert running.wait(60) == 130
         crawl = Crawl(out, web.options)
-        done_urls = {line["url"] for line in crawl.lines()}
-        linked = next(row for row in crawl.rows if row.url == web.url).links
-        queued = next(url for url in linked if url not in done_urls)
+        queued, depth = next_queued(crawl)
         answer = asked(crawl, queued)
         assert answer["seen"] is True
-        assert answer["queued"]["depth"] == 1
+        assert answer["queued"]["depth"] == depth
         assert answer["queued"]["not_before"] is None
         assert answer["host_state"]["standing"] == "waiting"
         assert answer["host_state"]["queued"] > 0

@@ -48,7 +48,9 @@ def quiet_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The same by a control node and two crawl nodes."""
     place = tmp_path_factory.mktemp("quiet-cluster")
     with serve(Options(hosts=10, pages=100, host_skew=0.0, port=0)) as web:
-        cluster = Cluster(web, place / "out", expect=2, stay=True)
+        # No lease runs out here because the machine is busy.
+        lease = ("--set", "cluster.lease=20s")
+        cluster = Cluster(web, place / "out", *lease, expect=2, stay=True)
         crawl = Served(cluster.out, web)
         try:
             cluster.start("n1", "n2")

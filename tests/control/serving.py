@@ -2,13 +2,16 @@
 
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import subprocess
 import sys
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +30,7 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def until(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> Any:
+def until(condition: Callable[[], Any], what: str, seconds: float = 60.0) -> Any:
     """Waits for a condition, not for a time; gives what it gave."""
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -62,6 +65,8 @@ class Served:
 
     def start(self, *options: str, resume: bool = False) -> "Served":
         """Starts it and waits until the API answers."""
+        # A process that was killed left it: others may listen there by now.
+        (self.control / "url").unlink(missing_ok=True)
         self.launch(*options, resume=resume)
         until(self._answers, f"the API: {self.log('stderr').read_text()}")
         return self
@@ -83,7 +88,7 @@ class Served:
         assert self.process.poll() is None, self.log("stderr").read_text()
         if not (self.control / "url").exists():
             return False
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, http.client.HTTPException):
             return self.ask("GET", "/readyz").status == 200
         return False
 
@@ -105,7 +110,7 @@ class Served:
         if content is not None:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
-        connection = http.client.HTTPConnection(self.authority, timeout=20)
+        connection = http.client.HTTPConnection(self.authority, timeout=60)
         try:
             skip = "Host" in sent
             connection.putrequest(method, path, skip_host=skip, skip_accept_encoding=True)
@@ -159,25 +164,67 @@ class Served:
         assert self.process is not None
         if self.process.poll() is None:
             self.post("/commands", {"command": "stop"})
-        return self.process.wait(30)
+        return self.process.wait(60)
+
+    def rest(self) -> None:
+        """Pauses it, and waits until nothing is under way and all that visits brought is queued."""
+        assert self.post("/commands", {"command": "pause"})["confirmed"]
+        # The status may still be that of an earlier rest; the node is asked for these.
+        until(lambda: not self.get("/hosts", standing="active")["hosts"], "visits end")
+        until(
+            lambda: (s := self.get("/status"))["activity"] == "paused" and s["in_flight"] == 0,
+            "it rests",
+        )
+        assert self.post("/commands", {"command": "checkpoint"})["confirmed"]
+
+    def settled(self, hosts: Iterable[str]) -> float:
+        """From when on no request to these hosts is of a visit that had begun before this."""
+
+        def at_rest(host: str) -> bool:
+            return bool(self.get(f"/hosts/{host}")["under_way"] == 0)
+
+        for host in hosts:
+            until(partial(at_rest, host), f"the visit to {host} ends")
+        return time.time()
 
     def kill(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(60)
 
 
-USUAL = ["--scope", "any", "--allow-private", "--set", "store.batch_wait=5ms"]
+# Without a factor, the gap is that of the settings however slow the machine answers.
+USUAL = [
+    "--scope", "any", "--allow-private",
+    "--set", "store.batch_wait=5ms", "--set", "politeness.response_factor=0",
+]  # fmt: skip
 
 
 def requests(log: Path) -> list[tuple[float, str, str]]:
-    """Time in seconds, host and path of every request, from the server's own log."""
+    """Time in seconds, host and path of every request, from the server's own log.
+
+    The time is that of its arrival; a line is in the file some 50 ms later.
+    """
     rows = []
     for line in log.read_text().splitlines():
         parts = line.split(" ")
         if len(parts) == 5:
             rows.append((int(parts[0]) / 1e6, parts[2], parts[3]))
     return rows
+
+
+def hosts_of(log: Path) -> list[str]:
+    """Those that were visited, the busiest first."""
+    return [host for host, _ in Counter(host for _, host, _ in requests(log)).most_common()]
+
+
+def gaps_since(log: Path, begun: float) -> list[float]:
+    """Seconds between visits to a host, of all hosts."""
+    times: dict[str, list[float]] = {}
+    for moment, host, _ in requests(log):
+        if moment > begun:
+            times.setdefault(host, []).append(moment)
+    return [b - a for row in times.values() for a, b in itertools.pairwise(sorted(row))]
 
 
 @contextlib.contextmanager

@@ -4,32 +4,36 @@ import itertools
 import os
 import subprocess
 import time
-from collections import Counter
 from pathlib import Path
 
-from tests.control.serving import GOSSAMER, Served, requests, until
+from tests.control.serving import GOSSAMER, Served, hosts_of, requests, until
 
 from gossamer.simweb import SimWeb
 
 
 def test_pause_is_silent_within_a_second_and_resume_goes_on(crawl: Served, web_log: Path):
     until(lambda: len(requests(web_log)) > 300, "the crawl is under way")
-    asked = time.time()
     result = crawl.post("/commands", {"command": "pause"})
+    # From the answer on: a busy machine may be slow to take the command.
+    paused = time.time()
     assert result["confirmed"]
     assert [node["confirmed"] for node in result["nodes"]] == [True]
-    until(lambda: time.time() > asked + 3.0, "some seconds")
-    late = [row for row in requests(web_log) if row[0] > asked + 1.0]
+    until(lambda: time.time() > paused + 3.0, "some seconds")
+    late = [row for row in requests(web_log) if row[0] > paused + 1.0]
     assert late == []
     status = until(
-        lambda: (s := crawl.get("/status"))["activity"] == "paused" and s, "it says so too"
+        lambda: (s := crawl.get("/status"))["activity"] == "paused" and s["in_flight"] == 0 and s,
+        "it says so too",
     )
-    assert (status["wanted"], status["in_flight"]) == ("pause", 0)
+    assert status["wanted"] == "pause"
     resumed = time.time()
     crawl.post("/commands", {"command": "resume"})
-    until(lambda: [row for row in requests(web_log) if row[0] > resumed], "it goes on", 5.0)
+    until(lambda: [row for row in requests(web_log) if row[0] > resumed], "it goes on")
     kinds = [event["kind"] for event in crawl.get("/events")["events"]]
-    assert kinds == ["started", "paused", "resumed"]
+    # The machine may have alerts of its own.
+    assert [kind for kind in kinds if not kind.startswith("alert")] == [
+        "started", "paused", "resumed",
+    ]  # fmt: skip
 
 
 def test_stop_saves_everything(crawl: Served, web_log: Path):
@@ -55,24 +59,30 @@ def test_what_there_is_not_says_why(crawl: Served):
 
 
 def busiest(crawl: Served, log: Path) -> str:
+    """Of those with a queue."""
     until(lambda: len(requests(log)) > 300, "the crawl is under way")
-    for host, _ in Counter(host for _, host, _ in requests(log)).most_common():
-        if crawl.get(f"/hosts/{host}")["queued"] > 20:
-            return host
-    raise AssertionError("no host has a queue")
+
+    def find() -> str | None:
+        queued = ((host, crawl.get(f"/hosts/{host}")["queued"]) for host in hosts_of(log))
+        return next((host for host, count in queued if count > 20), None)
+
+    return str(until(find, "a host has a queue"))
 
 
 def test_block_keeps_urls_and_unblock_visits_them(crawl: Served, web_log: Path):
     host = busiest(crawl, web_log)
     row = crawl.post(f"/hosts/{host}", {"action": "block"})
     assert row["blocked"]
-    begun = time.time() + 0.5
+    begun = crawl.settled([host])
     time.sleep(2.0)
     assert [row for row in requests(web_log) if row[0] > begun and row[1] == host] == []
     assert crawl.get(f"/hosts/{host}")["queued"] > 0
-    assert crawl.get("/status")["hosts_blocked"] >= 1
-    names = [row["name"] for row in crawl.get("/hosts", standing="blocked")["hosts"]]
-    assert names == [host]
+    until(lambda: crawl.get("/status")["hosts_blocked"] >= 1, "the status counts it")
+
+    def blocked() -> list[str]:
+        return [row["name"] for row in crawl.get("/hosts", standing="blocked")["hosts"]]
+
+    assert until(blocked, "the list has it") == [host]
     # A block is durable: it holds after a crash too.
     crawl.kill()
     crawl.start(resume=True)
@@ -98,8 +108,8 @@ def test_set_aside_retry_and_forget(crawl: Served, web_log: Path):
     host = busiest(crawl, web_log)
     row = crawl.post(f"/hosts/{host}", {"action": "set_aside", "seconds": 3600})
     assert row["set_aside"]
-    assert row["due"] > time.time() + 3500
-    begun = time.time() + 0.5
+    assert row["due"] > time.time() + 3400
+    begun = crawl.settled([host])
     time.sleep(1.5)
     assert [row for row in requests(web_log) if row[0] > begun and row[1] == host] == []
     tried = time.time()
@@ -109,22 +119,18 @@ def test_set_aside_retry_and_forget(crawl: Served, web_log: Path):
         "it has another chance",
     )
     crawl.post(f"/hosts/{host}", {"action": "forget"})
-    row = until(
-        lambda: (r := crawl.get(f"/hosts/{host}"))["queued"] == 0 and r, "its URLs leave the queue"
+    # A visit that had begun may still be under way; then it is active.
+    until(
+        lambda: (r := crawl.get(f"/hosts/{host}"))["queued"] == 0 and r["standing"] == "given_up",
+        "its URLs leave the queue",
     )
-    assert row["standing"] == "given_up"
     answer = crawl.ask("POST", f"/api/v1/hosts/{host}", {"action": "set_aside"})
     assert answer.status == 422
 
 
 def test_hosts_sorted_searched_and_paged(crawl: Served, web_log: Path):
     until(lambda: crawl.get("/status")["hosts_known"] == 40, "all hosts are met")
-    crawl.post("/commands", {"command": "pause"})
-    until(
-        lambda: (s := crawl.get("/status"))["activity"] == "paused" and s["in_flight"] == 0,
-        "it rests",
-    )
-    crawl.post("/commands", {"command": "checkpoint"})
+    crawl.rest()
     by = {"queued": "queued", "pages": "pages", "errors": "errors", "last_visit": "last_end"}
     for sort, field in by.items():
         rows, cursor = [], None
@@ -152,7 +158,7 @@ def test_hosts_sorted_searched_and_paged(crawl: Served, web_log: Path):
     assert sum(row["hosts"] for row in sizes) == 40
     queued = sum(row["queued"] for row in sizes)
     # The counters are read once a second.
-    until(lambda: crawl.get("/status")["urls_queued"] == queued, "the same count", 5.0)
+    until(lambda: crawl.get("/status")["urls_queued"] == queued, "the same count")
 
 
 def test_seeds_are_crawled_and_their_fate_is_told(quiet: Served):
@@ -212,4 +218,4 @@ def test_the_command_line(crawl: Served, web: SimWeb, web_log: Path):
     (crawl.control / "token").chmod(0o600)
     assert crawl.command("stop")["confirmed"]
     assert crawl.process is not None
-    assert crawl.process.wait(30) == 0
+    assert crawl.process.wait(60) == 0

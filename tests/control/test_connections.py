@@ -14,7 +14,7 @@ from gossamer.control.api.live import KEPT, STREAMS
 
 def connect(served: Served) -> socket.socket:
     host, _, port = served.authority.rpartition(":")
-    return socket.create_connection((host, int(port)), timeout=HEAD + 10)
+    return socket.create_connection((host, int(port)), timeout=60)
 
 
 def is_closed(one: socket.socket) -> bool:
@@ -43,9 +43,12 @@ def many(served: Served, count: int, first: bytes) -> Iterator[list[socket.socke
 
 def test_silent_connections_lock_nobody_out(quiet: Served):
     with many(quiet, MOST + 5, b"") as silent:
-        assert quiet.ask("GET", "/api/v1/status").status == 200
-        until(lambda: is_closed(silent[0]), "the oldest silent one is closed")
-        assert sum(not is_closed(one) for one in silent) <= SILENT
+        # The second answer comes after all that the first one's connection made it close.
+        for _ in range(2):
+            assert quiet.ask("GET", "/api/v1/status").status == 200
+        # Sooner than silence alone would close them.
+        until(lambda: is_closed(silent[0]), "the oldest silent one is closed", HEAD / 2)
+        until(lambda: sum(not is_closed(one) for one in silent) <= SILENT, "others too", HEAD / 2)
 
 
 def test_begun_requests_lock_nobody_out(quiet: Served):
@@ -71,7 +74,8 @@ def test_a_request_that_never_gets_whole_is_ended(quiet: Served):
             with contextlib.suppress(OSError):
                 one.setblocking(True)
                 one.sendall(b"a: b\r\n")
-            assert time.monotonic() - begun < HEAD + 5
+            # The rest is for a busy machine.
+            assert time.monotonic() - begun < HEAD + 20
             time.sleep(0.5)
     assert time.monotonic() - begun > HEAD - 1
 

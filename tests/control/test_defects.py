@@ -38,7 +38,7 @@ async def ask(authority: str, request: str) -> tuple[int, dict[str, str], str]:
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
         writer.write(request.encode())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     finally:
         writer.close()

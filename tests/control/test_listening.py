@@ -61,7 +61,7 @@ def test_a_crawl_names_what_is_wrong_with_its_certificate(web: SimWeb, tmp_path:
     crawl = Served(tmp_path / "out", web)
     crawl.launch(*pair(tmp_path, "none", "key"))
     assert crawl.process is not None
-    assert crawl.process.wait(30) == 2
+    assert crawl.process.wait(60) == 2
     said = crawl.log("stderr").read_text()
     assert "control.certificate: cannot read" in said
     assert "Traceback" not in said
@@ -87,5 +87,5 @@ def test_a_taken_port_is_waited_for_by_a_control_node_and_ends_a_crawl(web: SimW
         crawl = Served(tmp_path / "out", web)
         crawl.launch("--serve-port", str(port))
         assert crawl.process is not None
-        assert crawl.process.wait(30) == 1
+        assert crawl.process.wait(60) == 1
         assert "choose another port with --serve-port" in crawl.log("stderr").read_text()

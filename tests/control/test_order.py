@@ -3,27 +3,24 @@
 import time
 from pathlib import Path
 
-from tests.control.serving import Served, requests, until
-
-
-def pause(crawl: Served) -> None:
-    assert crawl.post("/commands", {"command": "pause"})["confirmed"]
-    until(
-        lambda: (s := crawl.get("/status"))["activity"] == "paused" and s["in_flight"] == 0,
-        "it rests",
-    )
+from tests.control.serving import Served, hosts_of, requests, until
 
 
 def resume(crawl: Served, log: Path, wanted: int) -> list[str]:
-    """Paths of the next visits, of all hosts together; robots files and sitemaps apart."""
+    """Paths of the next visits."""
     begun = time.time()
     assert crawl.post("/commands", {"command": "resume"})["confirmed"]
+    return visits(log, begun, wanted)
 
-    def visits() -> list[str]:
+
+def visits(log: Path, begun: float, wanted: int) -> list[str]:
+    """Paths of the first visits since then, of all hosts; robots files and sitemaps apart."""
+
+    def found() -> list[str]:
         return [path for moment, _, path in requests(log) if moment >= begun and is_page(path)]
 
-    until(lambda: len(visits()) > wanted, "visits")
-    return visits()[:wanted]
+    until(lambda: len(found()) >= wanted, "visits")
+    return found()[:wanted]
 
 
 def is_page(path: str) -> bool:
@@ -40,18 +37,19 @@ def reranked(crawl: Served) -> int:
 
 def test_a_new_order_counts_for_new_urls_and_after_a_rerank_for_all(crawl: Served, web_log: Path):
     until(lambda: crawl.get("/status")["urls_queued"] > 4000, "long queues")
-    pause(crawl)
+    crawl.rest()
     crawl.set(frontier__order="static")
     assert crawl.get("/status")["reranked"] == 0
     # What was queued before keeps its place: about a quarter of it has a query.
     assert [path for path in resume(crawl, web_log, 200) if "?" in path]
-    pause(crawl)
-    queued = crawl.get("/status")["urls_queued"]
+    crawl.rest()
+    queued = sum(row["queued"] for row in crawl.get("/partitions")["partitions"])
     result = crawl.post("/commands", {"command": "rerank"})
     assert result["confirmed"]
     assert [node["confirmed"] for node in result["nodes"]] == [True]
     assert reranked(crawl) > 500
-    assert crawl.get("/status")["urls_queued"] == queued
+    until(lambda: crawl.get("/status")["urls_queued"] == queued, "as many as before")
+    assert sum(row["queued"] for row in crawl.get("/partitions")["partitions"]) == queued
     events = until(
         lambda: [e for e in crawl.get("/events")["events"] if "moved" in e["data"]],
         "it tells when it is done",
@@ -62,7 +60,7 @@ def test_a_new_order_counts_for_new_urls_and_after_a_rerank_for_all(crawl: Serve
 
 def test_rerank_from_the_command_line_and_back(crawl: Served, web_log: Path):
     until(lambda: crawl.get("/status")["urls_queued"] > 2000, "long queues")
-    pause(crawl)
+    crawl.rest()
     assert crawl.command("set", "frontier.order=deep")["values"][0]["new"] == "deep"
     assert crawl.command("rerank")["confirmed"]
     moved = reranked(crawl)
@@ -77,16 +75,13 @@ def test_rerank_from_the_command_line_and_back(crawl: Served, web_log: Path):
 
 def test_a_killed_crawl_finishes_its_rerank(crawl: Served, web_log: Path):
     until(lambda: crawl.get("/status")["urls_queued"] > 2000, "long queues")
-    pause(crawl)
+    crawl.rest()
     crawl.set(frontier__order="static")
     crawl.post("/commands", {"command": "rerank"})
     crawl.kill()
     crawl.start(resume=True)
     until(lambda: crawl.get("/status")["reranking"] == 0, "the queues are in order")
-    begun = time.time() + 0.5
-    rows = until(lambda: len(r := requests(web_log)) > 0 and r[-1][0] > begun + 1.0 and r, "visits")
-    late = [path for moment, _, path in rows if moment > begun and is_page(path)]
-    assert late
-    assert [path for path in late if "?" in path] == []
+    begun = crawl.settled(hosts_of(web_log))
+    assert [path for path in visits(web_log, begun, 100) if "?" in path] == []
     account = crawl.get("/settings")["settings"]
     assert {row["value"] for row in account if row["name"] == "frontier.order"} == {"static"}

@@ -51,7 +51,7 @@ def test_the_api_speaks_tls(web: SimWeb, tmp_path: Path):
     context = ssl.create_default_context(cafile=str(chain))
 
     def ask(**headers: str) -> int:
-        connection = http.client.HTTPSConnection(crawl.authority, timeout=10, context=context)
+        connection = http.client.HTTPSConnection(crawl.authority, timeout=60, context=context)
         try:
             connection.request("GET", "/api/v1/access", headers=headers)
             answer = connection.getresponse()
@@ -81,5 +81,5 @@ def test_half_a_pair_is_refused(web: SimWeb, tmp_path: Path):
     crawl = Served(tmp_path / "out", web)
     crawl.launch("--set", "control.certificate=/nowhere.pem")
     assert crawl.process is not None
-    assert crawl.process.wait(30) == 2
+    assert crawl.process.wait(60) == 2
     assert "control.key" in crawl.log("stderr").read_text()

@@ -5,7 +5,7 @@ use super::super::tokenizer::{Content, Sink, tokenize};
 use super::super::{Input, ParseSettings, parse};
 use proptest::prelude::*;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Units that a bad state machine would read again and again, with what stands before them.
 const WORST: &[(&str, &str)] = &[

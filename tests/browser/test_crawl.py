@@ -70,7 +70,9 @@ def test_every_page_of_a_real_crawl(tab: Tab, crawl: Served, web_log: Path):
     tab.go("partitions")
     expect(tab.page.locator(".cell")).to_have_count(256)
     tab.go("nodes")
-    expect(tab.page.get_by_role("row").filter(has_text="standalone")).to_contain_text("Running")
+    for table, state in (("Crawl nodes", "Running"), ("Control nodes", "Leads")):
+        rows = tab.page.get_by_role("table", name=table).get_by_role("row")
+        expect(rows.filter(has_text="standalone")).to_contain_text(state)
     expect(tab.page.get_by_role("button", name="Add a node")).to_be_disabled()
     assert tab.has_injected() == []
 

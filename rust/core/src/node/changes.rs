@@ -308,7 +308,7 @@ mod tests {
         };
         key.extend(host(of));
         key.push(tail % 8);
-        if value % 4 == 0 {
+        if value.is_multiple_of(4) {
             return Write::Remove { space, key };
         }
         let value = value.to_string().repeat(usize::from(value % 50)).into();

@@ -53,9 +53,9 @@ export function show(root, context) {
   );
   const again = keepAsking(context, table.element, 2, () => api.get("/nodes", {}, signal), (nodes) => table.show(nodes));
   keepAsking(context, adding, 30, () => api.get("/commands", {}, signal), (offered) => showAdding(adding, offered, context, again));
-  const leaders = () => live.status && controls.show(live.status.control);
-  leaders();
-  live.addEventListener("status", leaders, { signal });
+  // Every status tells them; asked for as well, where there are no live updates.
+  keepAsking(context, controls.element, 30, () => api.get("/control-nodes", {}, signal), (nodes) => controls.show(nodes));
+  live.addEventListener("status", () => controls.show(live.status.control), { signal });
   live.addEventListener("event", ({ detail }) => detail.kind.startsWith("node") && again(), { signal });
 }
 

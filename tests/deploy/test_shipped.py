@@ -140,6 +140,18 @@ def test_the_unit_and_the_configuration_name_the_same_variables() -> None:
     assert set(re.findall(r"NATS_[A-Z]+", unit)) == wanted
 
 
+def test_the_unit_refuses_an_empty_secret() -> None:
+    """The server itself would take it, and let everybody in."""
+    unit = (DEPLOY / "systemd" / "gossamer-nats.service").read_text()
+    (line,) = re.findall(r"^ExecStartPre=(.*)$", unit, re.MULTILINE)
+    for secret, code in (("", 1), ("t1", 0)):
+        ended = subprocess.run(
+            shlex.split(line.replace("$$", "$")),
+            env=os.environ | {"NATS_TOKEN": secret}, capture_output=True, check=False,
+        )  # fmt: skip
+        assert ended.returncode == code
+
+
 def test_volumes_secrets_and_services_exist() -> None:
     whole = services()
     made = re.findall(r"install -d -o gossamer (.*)", (ROOT / "Dockerfile").read_text())

@@ -18,6 +18,7 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 
 from gossamer.engine.credentials import Credentials
@@ -134,6 +135,15 @@ class Engine:
     async def ask(self, subject: str, payload: bytes, answer_to: str) -> None:
         """Publishes; the answer comes to a subject that is listened to."""
         await self._client.publish(subject, payload, reply=answer_to)
+
+    async def collect(self, subject: str, taker: Callable[[Msg], None]) -> Subscription:
+        """Calls with every message, as the client has it, until the subscription is ended."""
+
+        async def note(message: Msg) -> None:
+            taker(message)
+
+        with explained(f"listen to {subject}"):
+            return await self._client.subscribe(subject, cb=note)
 
     async def listen(self, subject: str, listener: Listener) -> Callable[[], Awaitable[None]]:
         """Calls with every message until the function that is given back is called."""

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+import msgspec
 import nats.errors
 import nats.js.errors
 
@@ -20,6 +21,17 @@ _WRONG_LAST_SEQUENCE = {10071, 10164}
 _FULL = {10023, 10047, 10077}  # no room: of the account, of the server's disk, of the stream
 _FULL_WORDS = ("maximum bytes", "maximum messages", "insufficient", "no space")
 _NOT_FOUND = {10059}
+
+
+class Fault(msgspec.Struct):
+    """An error in an answer of JetStream."""
+
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+    def raised(self) -> nats.js.errors.APIError:
+        return nats.js.errors.APIError(**msgspec.structs.asdict(self))
 
 
 @contextlib.contextmanager

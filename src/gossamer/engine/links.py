@@ -18,7 +18,7 @@ import msgspec
 import nats.errors
 import nats.js.errors
 from nats.aio.msg import Msg
-from nats.js import JetStreamContext
+from nats.aio.subscription import Subscription
 from nats.js.api import (
     AckPolicy,
     ConsumerConfig,
@@ -31,13 +31,17 @@ from nats.js.api import (
 )
 
 from gossamer.engine.connection import ANSWER_TIMEOUT, Engine
-from gossamer.engine.failures import explain, explained
+from gossamer.engine.failures import Fault, explain, explained
 from gossamer.errors import EngineAwayError, EngineEmptyError, EngineError
 
 ACK_TIMEOUT = 10.0
 FETCH = 256
 FETCH_WAIT = 0.5
-CHECK_EVERY = 2.0
+ASK_FOR = 2.0
+"""Seconds for which the server keeps a question for messages."""
+_ENDS = {"404", "408"}
+"""A question's time is over, or there is nothing: no fault."""
+_SHORT = 9
 _IDENTITY = "gossamer_stream_id"
 
 Message = tuple[int, int, int, bytes]
@@ -58,15 +62,9 @@ class StreamState:
     """When the oldest message was sent, in seconds since the epoch."""
 
 
-class _Fault(msgspec.Struct):
-    code: int = 0
-    err_code: int = 0
-    description: str = ""
-
-
 class _Acknowledgement(msgspec.Struct):
     seq: int = 0
-    error: _Fault | None = None
+    error: Fault | None = None
 
 
 class _State(msgspec.Struct):
@@ -184,8 +182,7 @@ class LinkStream:
         if answer.error is None:
             future.set_result(answer.seq)
         else:
-            fault = nats.js.errors.APIError(**msgspec.structs.asdict(answer.error))
-            future.set_exception(explain("send links", fault))
+            future.set_exception(explain("send links", answer.error.raised()))
 
     async def sent(self, futures: Sequence["asyncio.Future[int]"]) -> list[EngineError | None]:
         """Waits for acknowledgements; for each message None, or why it must be sent again."""
@@ -231,7 +228,8 @@ class LinkStream:
 class LinkReader:
     """Reads the subjects of some partitions. Made by `LinkStream.reader`; closed by its user.
 
-    At most one batch is asked for ahead of what was taken, so memory is bounded.
+    At most one batch is asked for ahead of what was taken, so memory is bounded. The client's own way of
+    fetching makes a task for each message; here they come as they arrive, and `read` takes all there are.
     """
 
     def __init__(
@@ -244,11 +242,18 @@ class LinkReader:
             partition: sequence if stream == identity else 0
             for partition, (stream, sequence) in positions.items()
         }
-        self._subscription: JetStreamContext.PullSubscription | None = None
+        self._subscription: Subscription | None = None
+        self._inbox = ""
         self._consumer = ""
         self._count = 0
+        self._arrived: list[Msg] = []
+        self._news = asyncio.Event()
+        self._asked = 0
+        """Messages of the last question that have not come yet."""
+        self._asked_until = 0.0
+        self._fault = ""
+        self._missed: tuple[int, int] | None = None
         self._connections = engine.connections
-        self._checked = time.monotonic()
         self.broken = not positions
         """Nothing more comes from this reader; make another."""
 
@@ -271,9 +276,8 @@ class LinkReader:
         with explained("read links"):
             info = await self._engine.stream._jsm.add_consumer(stream, config)  # noqa: SLF001
             self._consumer = info.name
-            self._subscription = await self._engine.stream.pull_subscribe_bind(
-                consumer=info.name, stream=stream
-            )
+            self._inbox = self._engine.inbox()
+            self._subscription = await self._engine.collect(self._inbox, self._take)
         self.broken = False
 
     async def close(self) -> None:
@@ -288,33 +292,63 @@ class LinkReader:
                 self._names.links_stream, self._consumer
             )
 
-    async def read(self, most: int = FETCH) -> list[Message]:
-        """The next messages, after at most half a second; empty: none now, or `broken`."""
+    def _take(self, message: Msg) -> None:
+        if message.reply.startswith("$JS.ACK."):
+            self._arrived.append(message)
+            self._asked -= 1
+        else:
+            # The server's last word on a question.
+            headers = message.headers or {}
+            status = headers.get("Status", "")
+            self._asked = 0
+            if status not in _ENDS:
+                self._fault = f"{status} {headers.get('Description', '')}".strip()
+        self._news.set()
+
+    async def read(self) -> list[Message]:
+        """What has come, after at most half a second; empty: nothing now, or `broken`."""
         if self._engine.connections != self._connections:
             # What was on its way when the line broke is not sent again.
             self.broken = True
         if self._subscription is None or self.broken:
             return []
         try:
-            messages = await self._subscription.fetch(batch=most, timeout=FETCH_WAIT)
-        except TimeoutError:
-            return []
+            if not self._arrived:
+                await self._ask()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(FETCH_WAIT):
+                        await self._news.wait()
         except (nats.errors.Error, OSError) as error:
             self.broken = True
             raise explain("read links", error) from error
+        self._news.clear()
+        if self._fault:
+            self.broken = True
+            raise EngineAwayError(f"read links: {self._fault}")
+        messages, self._arrived = self._arrived, []
         return [row for message in messages if (row := self._row(message)) is not None]
 
+    async def _ask(self) -> None:
+        """For more, when all of the last question has come, or its time is over."""
+        now = time.monotonic()
+        if self._asked > 0 and now < self._asked_until:
+            return
+        self._asked, self._asked_until = FETCH, now + ASK_FOR + FETCH_WAIT
+        question = {"batch": FETCH, "expires": round(ASK_FOR * 1e9)}
+        subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._names.links_stream}.{self._consumer}"
+        await self._engine.ask(subject, msgspec.json.encode(question), self._inbox)
+
     def _row(self, message: Msg) -> Message | None:
-        place = message.metadata.sequence
-        if place.consumer != self._count + 1:
+        stream, consumer = _place(message.reply)
+        if consumer != self._count + 1:
             self.broken = True
         if self.broken:
             return None
-        self._count = place.consumer
+        self._count = consumer
         partition = int(message.subject.rpartition(".")[2])
-        if place.stream <= self._after[partition]:
+        if stream <= self._after[partition]:
             return None
-        return partition, self.identity, place.stream, bytes(message.data)
+        return partition, self.identity, stream, bytes(message.data)
 
     async def drained(self) -> bool:
         """Nothing is kept for us in the engine, and all that was sent to us arrived."""
@@ -322,15 +356,30 @@ class LinkReader:
             return False
         try:
             with explained("read links"):
-                info = await self._subscription.consumer_info()
+                info = await self._engine.stream._jsm.consumer_info(  # noqa: SLF001
+                    self._names.links_stream, self._consumer
+                )
         except EngineError:
             self.broken = True
             raise
         delivered = info.delivered.consumer_seq if info.delivered else 0
-        if delivered != self._count and self._subscription.pending_msgs == 0:
-            self.broken = True
+        if delivered != self._count:
+            # On its way, unless it is still so when we look again.
+            missed = (delivered, self._count)
+            idle = not self._arrived and self._subscription.pending_msgs == 0
+            self.broken = idle and self._missed == missed
+            self._missed = missed
             return False
-        return not info.num_pending and delivered == self._count
+        return not info.num_pending
+
+
+def _place(reply: str) -> tuple[int, int]:
+    """Sequence in the stream, and in the consumer: `$JS.ACK.` + stream, consumer, times delivered, both,
+    and more; newer servers may name a domain and an account first.
+    """
+    words = reply.split(".")
+    at = 5 if len(words) == _SHORT else 7
+    return int(words[at]), int(words[at + 1])
 
 
 def _identity(info: StreamInfo) -> int:

@@ -125,6 +125,48 @@ async def test_full_stream_refuses_and_forgets_nothing(engine: Engine) -> None:
     assert await rows(reader, 1) == [(1, bytes(1000))]
 
 
+async def test_a_reader_that_the_engine_forgot_says_so(engine: Engine) -> None:
+    stream = LinkStream(engine)
+    await stream.make(replicas=1, most_bytes=1 << 20)
+    for n in range(600):
+        await stream.publish(n % 3, b"%d" % n)
+    reader = await stream.reader({0: (0, 0), 2: (0, 0)})
+    # More than are asked for at a time, each partition in order.
+    found = await rows(reader, 400)
+    assert found == [(n % 3, b"%d" % n) for n in range(600) if n % 3 != 1]
+    assert await reader.drained()
+    await engine.stream._jsm.delete_consumer(engine.names.links_stream, reader._consumer)
+
+    async def noticed() -> bool:
+        try:
+            await reader.read()
+        except EngineAwayError:
+            return reader.broken
+        return False
+
+    await eventually(noticed, "the reader to say that it is of no use")
+
+
+async def test_closing_ends_what_the_client_goes_on_with(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = await connect(Access([server.url]), "web", "test")
+    server.stop()
+
+    async def trying() -> bool:
+        return bool(one._client.is_reconnecting)
+
+    await eventually(trying, "the client to look for the server")
+
+    async def nothing() -> None:
+        """The client's own closing cancels that, but a cancellation can be lost."""
+
+    monkeypatch.setattr(one._client, "close", nothing)
+    await one.close()
+    names = [str(task.get_coro()) for task in asyncio.all_tasks()]
+    assert [name for name in names if "_attempt_reconnect" in name] == []
+
+
 async def test_server_restart_loses_nothing_and_reader_says_so(
     server: Server, engine: Engine
 ) -> None:

@@ -31,7 +31,6 @@ from gossamer.cli.chosen import (
 )
 from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
-from gossamer.cluster.tasks import end
 from gossamer.control.answers import Answers
 from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.server import PortTakenError, check, listen, serve
@@ -41,6 +40,7 @@ from gossamer.control.overseer import Overseer
 from gossamer.control.records import Records
 from gossamer.control.summary import Summary
 from gossamer.engine import connect
+from gossamer.engine.tasks import end
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.node.clustered import NativeSeeds, access, read_settings, write_settings
 from gossamer.path.seed import Refused, read_seeds

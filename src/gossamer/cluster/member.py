@@ -38,10 +38,10 @@ from gossamer.cluster.messages import (
 )
 from gossamer.cluster.questions import Questions
 from gossamer.cluster.snapshots import Archive, Snapshots
-from gossamer.cluster.tasks import end
 from gossamer.cluster.view import View
 from gossamer.disk import free_bytes
 from gossamer.engine import Engine, LinkStream
+from gossamer.engine.tasks import end
 from gossamer.errors import (
     EngineEmptyError,
     EngineError,

@@ -30,11 +30,11 @@ from gossamer.cluster.messages import (
     decode_event,
     encode,
 )
-from gossamer.cluster.tasks import end
 from gossamer.control.attendance import quiet
 from gossamer.control.copy import Copied
 from gossamer.control.placing import Placing
 from gossamer.control.summary import Summary
+from gossamer.engine.tasks import end
 from gossamer.errors import (
     ConflictError,
     EngineEmptyError,

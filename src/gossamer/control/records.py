@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, Self
 
-from gossamer.cluster.tasks import end
 from gossamer.control.outbox import Outbox, Unsent
 from gossamer.engine import Engine, RecordStream
+from gossamer.engine.tasks import end
 from gossamer.errors import EngineAwayError, EngineEmptyError, EngineError
 
 READ_EVERY = 1.0

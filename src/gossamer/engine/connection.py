@@ -24,6 +24,7 @@ from nats.js import JetStreamContext
 from gossamer.engine.credentials import Credentials
 from gossamer.engine.failures import explain, explained
 from gossamer.engine.names import Names
+from gossamer.engine.tasks import end
 from gossamer.errors import (
     EngineAwayError,
     EngineError,
@@ -98,6 +99,11 @@ class Engine:
     async def close(self) -> None:
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._client.close()
+        # While the engine is away the client tries to reach it again, and closing may not end that: the
+        # process would then not end either.
+        trying = self._client._reconnection_task  # noqa: SLF001
+        if trying is not None:
+            await end([trying])
 
     async def publish(self, subject: str, payload: bytes) -> None:
         """To whoever listens now."""

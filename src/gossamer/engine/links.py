@@ -39,6 +39,7 @@ FETCH = 256
 FETCH_WAIT = 0.5
 ASK_FOR = 2.0
 """Seconds for which the server keeps a question for messages."""
+LOST_AFTER = 5.0
 _ENDS = {"404", "408"}
 """A question's time is over, or there is nothing: no fault."""
 _SHORT = 9
@@ -252,7 +253,8 @@ class LinkReader:
         """Messages of the last question that have not come yet."""
         self._asked_until = 0.0
         self._fault = ""
-        self._missed: tuple[int, int] | None = None
+        self._missing: tuple[int, float] | None = None
+        """How many had come when it was first seen that more were sent, and when that was."""
         self._connections = engine.connections
         self.broken = not positions
         """Nothing more comes from this reader; make another."""
@@ -364,12 +366,14 @@ class LinkReader:
             raise
         delivered = info.delivered.consumer_seq if info.delivered else 0
         if delivered != self._count:
-            # On its way, unless it is still so when we look again.
-            missed = (delivered, self._count)
+            # On its way, over a line that may be busy; lost, if nothing comes for long.
+            now = time.monotonic()
+            if self._missing is None or self._missing[0] != self._count:
+                self._missing = (self._count, now)
             idle = not self._arrived and self._subscription.pending_msgs == 0
-            self.broken = idle and self._missed == missed
-            self._missed = missed
+            self.broken = idle and now - self._missing[1] > LOST_AFTER
             return False
+        self._missing = None
         return not info.num_pending
 
 

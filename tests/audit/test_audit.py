@@ -92,7 +92,7 @@ def early(lines: list[Line]) -> None:
     # It still begins after the last visit to its host.
     line = pages(lines)[5]
     _, passed = gap(lines, line)
-    shifted(line, 10 - passed)
+    shifted(line, 30 - passed)
 
 
 def overlapping(lines: list[Line]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.cluster.clustering import LONG_LEASE, SLOW, Cluster, logged
 from tests.cluster.steering import Steered
+from tests.control.serving import requests
 from tests.crawl.crawling import until
 
 from gossamer.control.client import Client, path_of
@@ -44,10 +45,13 @@ def running(status: dict[str, Any]) -> bool:
     return bool(status["nodes"] == 3 and status["pages"] > 100)
 
 
-def test_pause_is_confirmed_by_all_and_the_web_is_silent(steered: Steered, web: SimWeb) -> None:
+def test_pause_is_confirmed_by_all_and_the_web_is_silent(
+    steered: Steered, web: SimWeb, web_log: Path
+) -> None:
     cluster = steered.cluster
     cluster.start()
     steered.until(lambda api: running(api.get("/status")), "three nodes at work")
+    asked = time.time()
     result = steered.client().post("/commands", {"command": "pause"})
     assert result["confirmed"], result
     assert [row["node"] for row in result["nodes"]] == ["n1", "n2", "n3"]
@@ -60,6 +64,7 @@ def test_pause_is_confirmed_by_all_and_the_web_is_silent(steered: Steered, web: 
     # The only way to see that nothing happens is to look for a while.
     until(lambda: time.monotonic() - begun > QUIET, "a while")
     assert web.requests() == before
+    assert [row for row in requests(web_log) if row[0] > asked + 1.0] == []
     # The status is taken once a second.
     steered.until(lambda api: api.get("/status")["activity"] == "paused", "it to be told")
     result = steered.client().post("/commands", {"command": "resume"})

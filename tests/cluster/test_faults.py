@@ -103,9 +103,8 @@ def test_killed_and_its_disk_wiped(
     def since_snapshot(url: str) -> bool:
         """Not in the last snapshot of its partition, or there was none of it."""
         known = cut.get(partition(host_key(url), 32))
-        # What ended up to so long before may not have been committed yet; what was stored and not
-        # even logged was not.
-        return known is None or ends.get(url, math.inf) > known - 2.0
+        # What was stored and not even logged was not committed.
+        return known is None or ends.get(url, math.inf) > known - 1.0
 
     assert [url for url in again if not since_snapshot(url)] == []
     assert len(again) < len(stored(wiped)) - 100, "hardly anything was kept by the snapshots"

@@ -110,7 +110,7 @@ class Served:
         if content is not None:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
-        connection = http.client.HTTPConnection(self.authority, timeout=60)
+        connection = http.client.HTTPConnection(self.authority, timeout=20)
         try:
             skip = "Host" in sent
             connection.putrequest(method, path, skip_host=skip, skip_accept_encoding=True)

@@ -74,8 +74,7 @@ def test_a_request_that_never_gets_whole_is_ended(quiet: Served):
             with contextlib.suppress(OSError):
                 one.setblocking(True)
                 one.sendall(b"a: b\r\n")
-            # The rest is for a busy machine.
-            assert time.monotonic() - begun < HEAD + 20
+            assert time.monotonic() - begun < HEAD + 5
             time.sleep(0.5)
     assert time.monotonic() - begun > HEAD - 1
 

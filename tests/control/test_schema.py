@@ -53,7 +53,7 @@ def ask(case: schemathesis.Case, served: Served) -> None:
         # Would end the crawl under test.
         return
     headers = {"Authorization": f"Bearer {served.token()}"}
-    response = case.call(base_url=served.url, headers=headers, timeout=120)
+    response = case.call(base_url=served.url, headers=headers, timeout=30)
     sent = response.request.headers.get("Authorization")
     # Some requests leave the token out, or replace it, on purpose.
     good = sent == headers["Authorization"]

@@ -56,12 +56,12 @@ async def test_each_case_ends_in_its_outcome(
     numbers = [n for n in range(len(CASES)) for _ in range(rounds)]
     begun = time.monotonic()
     results = await visit_all([server.url(f"/{n}") for n in numbers], tmp_path)
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 30
     assert len(results) == len(numbers)
     wrong = []
     for at, number in enumerate(numbers):
         case, visited = CASES[number], results[at]
-        assert visited.seconds < TOTAL + 5.0, case.name
+        assert visited.seconds < TOTAL + 1.0, case.name
         assert len(visited.body or b"") <= 4 * 200_000, case.name
         if case.name in BOMBS:
             assert visited.outcome in {"encoding_broken", "truncated"}, case.name
@@ -118,7 +118,7 @@ async def test_the_engine_goes_on_beside_servers_that_hang(server: HostileServer
             assert all(v.body == PAGE for v in batch if v.outcome == "fetched")
         await asyncio.sleep(0)
     assert len(times) == 20
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 20
 
 
 async def test_gzip_in_the_files_is_as_it_was_sent(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_each_case_ends_in_its_outcome(
     took = time.monotonic() - began
     assert response.outcome == case.outcome, response
     # Those that no limit of time ends do not wait for one.
-    assert took < SHORT["total"] + 5.0, "answered after its limit"
+    assert took < SHORT["total"] + 1.0, "answered after its limit"
     if case.body is not None:
         assert response.body == case.body
     assert response.truncated == case.truncated or case.truncated is None
@@ -205,7 +205,7 @@ def test_all_at_once_and_the_fetcher_goes_on(server: HostileServer) -> None:
     order = [n for n in range(len(CASES)) for _ in range(2)]
     began = time.monotonic()
     responses = fetcher.fetch([server.url(f"/{n}") for n in order], concurrency=len(order))
-    assert time.monotonic() - began < MIXED["total"] + 20
+    assert time.monotonic() - began < 20
     for number, response in zip(order, responses, strict=True):
         assert response.outcome == CASES[number].outcome, (CASES[number].name, response)
     [after] = fetcher.fetch([server.url("/0")])

@@ -81,7 +81,7 @@ def test_curl_every_exchange_ends_in_a_page_or_an_outcome() -> None:
     for (case, _), response in zip(replies, responses, strict=True):
         assert response.outcome in known
         assert response.outcome not in {"timed_out", "connect_failed", "url_refused"}, case["id"]
-    assert took < 100
+    assert took < 60
 
 
 def test_curl_what_is_refused_there_is_no_page_here() -> None:

@@ -39,7 +39,7 @@ class _Read(msgspec.Struct):
 
 
 class Bucket:
-    """One bucket. `open_bucket` and `make_bucket` make it."""
+    """One bucket; `make` creates it."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine

@@ -15,6 +15,7 @@ use fjall::config::{
 };
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
+use super::buffered::{Buffered, sizes};
 use super::format::{self, Lock};
 use super::room::Room;
 use super::{Reads, Space, State, StateError, Watch, Write, Writes};
@@ -67,47 +68,6 @@ pub struct DiskState {
     watch: OnceLock<Arc<dyn Watch>>,
     // Last, so that it is given back after the store is closed.
     _lock: Lock,
-}
-
-/// What was written since each space's buffer was last handed to the disk.
-#[derive(Debug)]
-struct Buffered {
-    /// Bytes of the space itself.
-    own: [u64; Space::ALL.len()],
-    /// Bytes of all spaces, where the space itself had some: a journal is kept as long as the
-    /// buffer of any space has something of it.
-    all: [u64; Space::ALL.len()],
-}
-
-impl Default for Buffered {
-    fn default() -> Self {
-        Self {
-            // A buffer read back from the journals may hold something.
-            own: [1; Space::ALL.len()],
-            all: [0; Space::ALL.len()],
-        }
-    }
-}
-
-impl Buffered {
-    fn wrote(&mut self, sizes: &[u64; Space::ALL.len()]) {
-        let batch: u64 = sizes.iter().sum();
-        for ((own, all), size) in self.own.iter_mut().zip(&mut self.all).zip(sizes) {
-            *own += size;
-            *all += if *own > 0 { batch } else { 0 };
-        }
-    }
-
-    /// Whether a space's buffer is to be handed over: it is full, or it holds on to old journals.
-    /// The engine sees to these itself, but only while its merging keeps up.
-    fn is_due(&self, space: usize, settings: &DiskSettings) -> bool {
-        self.own[space] >= settings.buffer_bytes / 4
-            || self.all[space] >= settings.journal_bytes / 2
-    }
-
-    fn handed_over(&mut self, space: usize) {
-        (self.own[space], self.all[space]) = (0, 0);
-    }
 }
 
 impl std::fmt::Debug for DiskState {
@@ -461,47 +421,5 @@ impl State for DiskState {
             watch.applied(&writes, self);
         }
         Ok(())
-    }
-}
-
-/// The bytes of a batch by space, with what the buffer adds to each change.
-fn sizes(writes: &Writes) -> [u64; Space::ALL.len()] {
-    const OVERHEAD: usize = 64;
-    let mut sizes = [0; Space::ALL.len()];
-    for write in &writes.list {
-        let (space, bytes) = match write {
-            Write::Put { space, key, value } => (space, key.len() + value.len()),
-            Write::Remove { space, key } => (space, key.len()),
-        };
-        sizes[*space as usize] += (bytes + OVERHEAD) as u64;
-    }
-    sizes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_space_hardly_written_to_does_not_hold_on_to_journals() {
-        let settings = DiskSettings::default();
-        let mut buffered = Buffered::default();
-        let (meta, queue) = (Space::Meta as usize, Space::Queue as usize);
-        let mut sizes = [0; Space::ALL.len()];
-        (sizes[meta], sizes[queue]) = (20, 1 << 20);
-        let mut handed_over = [0; Space::ALL.len()];
-        for _ in 0..1024 {
-            buffered.wrote(&sizes);
-            for (space, times) in handed_over.iter_mut().enumerate() {
-                if buffered.is_due(space, &settings) {
-                    buffered.handed_over(space);
-                    *times += 1;
-                }
-            }
-        }
-        // 1 GiB of journals: one buffer of 16 MiB after the other, and the small one with each 128.
-        assert_eq!((handed_over[queue], handed_over[meta]), (64, 8));
-        // What a space may have had before opening is handed over once.
-        assert_eq!(handed_over[Space::Robots as usize], 1);
     }
 }

@@ -265,7 +265,8 @@ fn a_killed_process_leaves_whole_batches() {
                 .and_then(|b| b.try_into().ok())
                 .map_or(0, u64::from_be_bytes)
         };
-        while read() <= last && begun.elapsed() < Duration::from_secs(60) {
+        // More than one of its own: what is there may be one more than was told before.
+        while read() < last + 2 && begun.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_micros(round * 7_919));
@@ -298,5 +299,5 @@ fn a_killed_process_leaves_whole_batches() {
         }
         last = n;
     }
-    assert!(last >= 8);
+    assert!(last > 8);
 }

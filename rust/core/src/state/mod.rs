@@ -4,6 +4,7 @@
 //! committer applies all writes of a batch (pages done, new links, host state, WARC offset) as one
 //! atomic step. So no stage can leave half a fact behind.
 
+mod buffered;
 pub mod disk;
 mod format;
 pub mod memory;

@@ -5,13 +5,15 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml C
 SUPPORT := .venv/.deps
 NATIVE := .venv/.native
 
-.PHONY: help setup demo test lint bench bench-large fuzz lock clean
+.PHONY: help setup demo test test-fast lint coverage bench bench-large fuzz lock clean
 help:
-	@echo "make demo    set up, then crawl the built-in simulated web and show what was found"
-	@echo "make test    set up, then run every test and lint"
-	@echo "make bench   set up, then run the benchmarks and print a table"
-	@echo "make fuzz    fuzz URL, HTML, robots and HTTP input, 10 minutes each"
-	@echo "make lock    resolve the Python dependencies anew into requirements.lock"
+	@echo "make demo       set up, then crawl the built-in simulated web and show what was found"
+	@echo "make test       set up, then run every test and lint"
+	@echo "make test-fast  quick lint and the tests that start no process, for daily work"
+	@echo "make coverage   which lines the tests reach, into docs/reference/coverage.md"
+	@echo "make bench      set up, then run the benchmarks and print a table"
+	@echo "make fuzz       fuzz URL, HTML, robots and HTTP input, 10 minutes each"
+	@echo "make lock       resolve the Python dependencies anew into requirements.lock"
 
 setup: $(NATIVE)
 
@@ -27,6 +29,12 @@ lint: $(NATIVE)
 test: $(NATIVE)
 	@scripts/setup test-tools
 	@scripts/test
+
+test-fast: $(NATIVE)
+	@scripts/test-fast
+
+coverage: $(NATIVE)
+	@scripts/coverage/run
 
 demo: $(NATIVE)
 	@scripts/demo

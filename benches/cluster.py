@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gossamer.control.answers import ask_control
+from gossamer.cluster.requests import ask_control
 from gossamer.engine import Access, Server, connect
 from gossamer.engine.server import find_server
 from gossamer.simweb import Options, serve

@@ -30,9 +30,10 @@ from benches.browsers import SHOWN, chromium
 from benches.crawl import GOSSAMER
 from gossamer.control.api.server import serve as serve_api
 from gossamer.control.client import Client
-from gossamer.control.standalone import StandaloneService
+from gossamer.control.standalone_service import StandaloneService
 from gossamer.control.tokens import read_token
 from gossamer.node.directory import prepare
+from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.settings import load
 from gossamer.simweb import Options, SimWeb, serve
@@ -111,7 +112,7 @@ async def list_of_many(out: Path) -> tuple[list[float], float]:
             await crawl.add_seeds(urls)
         await crawl.ask(lambda node: node.set_paused(True))
         interrupt = Interrupt()
-        async with StandaloneService(crawl, out) as service:
+        async with StandaloneService(crawl, out, visit_rows) as service:
             (out / "control").mkdir(exist_ok=True)
             async with serve_api(service, settings.control, out / "control"):
                 running = asyncio.create_task(crawl.run(service.take, interrupt))

@@ -1,9 +1,14 @@
-"""For all tests: none is left out in silence, none fails because the machine is busy."""
+"""For all tests: none is left out in silence, none blocks an event loop, none fails because the machine is busy."""
 
+import os
+import subprocess
 from collections import Counter
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.blocking import STARTUP, watch
 
 # A generated example that takes long says something about the machine, not about what is tested.
 settings.register_profile(
@@ -11,14 +16,45 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 
-AT_LAST = 400
-"""Seconds after which a test hangs, and is not just slow on a machine that has other things to do."""
+
+HERE: Final = Path(__file__).parent
+SLOW: Final = (
+    "browser", "cluster", "control", "crawl", "deploy", "engine",
+)  # fmt: skip
+"""Folders that `--fast` leaves out: nearly all that is there starts processes or waits for clocks."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="only the tests that start no process")
+
+
+def pytest_configure() -> None:
+    watch()
+    # And in the processes that tests start.
+    os.environ["GOSSAMER_TESTS"] = str(HERE.parent)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(STARTUP), *([before] if before else [])])
+
+
+def forbid_processes() -> None:
+    """What starts a process all the same is skipped there and then, and counted as such."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        pytest.skip("starts a process, which --fast leaves out")
+
+    subprocess.Popen.__init__ = refuse  # type: ignore[method-assign]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    place = item.path.relative_to(HERE).as_posix()
+    return any(place == one or place.startswith(f"{one}/") for one in SLOW)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(AT_LAST))
+    if config.getoption("--fast"):
+        forbid_processes()
+        config.hook.pytest_deselected(items=[item for item in items if is_slow(item)])
+        items[:] = [item for item in items if not is_slow(item)]
     # Side by side, tests are told apart by name: of several with one name a single one would run.
     if not hasattr(config, "workerinput"):
         return

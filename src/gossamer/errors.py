@@ -13,6 +13,10 @@ class SettingsError(UsageError):
     """A setting is unknown, of the wrong type or out of range."""
 
 
+class PolicyError(UsageError):
+    """A policy is not installed, does not fit its door, or does not take its settings."""
+
+
 class StateInUseError(UsageError):
     """The directory belongs to another crawl, or to one that is running."""
 
@@ -27,6 +31,10 @@ class EngineError(GossamerError):
 
 class EngineAwayError(EngineError):
     """No answer now: not connected, a server is changing, a time-out. Trying again may help."""
+
+
+class NoResponderError(EngineAwayError):
+    """The engine works, and nobody listens to what was asked."""
 
 
 class EngineEmptyError(EngineError):

@@ -1,8 +1,8 @@
 """Declared = documented = tested: lists that stand in two places are compared."""
 
 from gossamer import _native
-from gossamer.model.outcome import POLICIES
+from gossamer.policy.hosts.outcomes import REACTIONS
 
 
 def test_every_native_outcome_has_a_policy_and_no_other():
-    assert list(POLICIES) == _native.outcome_names()
+    assert list(REACTIONS) == _native.outcome_names()

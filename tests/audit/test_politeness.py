@@ -7,7 +7,7 @@ from gossamer.audit.lines import Visit
 from gossamer.audit.politeness import Politeness
 from gossamer.audit.records import Facts
 from gossamer.audit.report import Report
-from gossamer.path.store import LogLine
+from gossamer.library import LogLine
 from gossamer.settings import CrawlSettings, check
 
 SECOND = 1_000_000

@@ -10,12 +10,9 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from gossamer.control.changes import Changes
-from gossamer.control.history import Readings
-from gossamer.control.newsroom import Newsroom
-from gossamer.control.seedbook import SeedBook, fates
-from gossamer.control.service import NotKnownError, RefusedError
-from gossamer.control.shapes import (
+from gossamer.control.event_log import EventLog
+from gossamer.control.readings import Readings
+from gossamer.control.schemas import (
     Alert,
     Change,
     ChangeSettings,
@@ -51,7 +48,10 @@ from gossamer.control.shapes import (
     UrlAccount,
     VisitLine,
 )
-from gossamer.control.shapes.hosts import HostStanding
+from gossamer.control.schemas.hosts import HostStanding
+from gossamer.control.service import NotKnownError, RefusedError
+from gossamer.control.setting_history import SettingHistory
+from gossamer.control.submissions import Submissions, fates
 from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
 
@@ -65,8 +65,8 @@ _WORDS = ["museum", "archive", "library", "journal", "garden", "weather", "atlas
 class ImaginedCluster:
     """A crawl that runs on nothing but the clock."""
 
-    def __init__(self, newsroom: Newsroom, changes: Changes, seeds: SeedBook) -> None:
-        self.newsroom = newsroom
+    def __init__(self, event_log: EventLog, changes: SettingHistory, seeds: Submissions) -> None:
+        self.event_log = event_log
         self.changes = changes
         self.seeds = seeds
         self.settings_now = CrawlSettings()
@@ -85,7 +85,7 @@ class ImaginedCluster:
             (EventKind.HOST, f"block {HOSTILE}"),
             (EventKind.NODE_SILENT, "node west was not heard of for 12 s"),
         ):
-            newsroom.tell(kind, text)
+            event_log.tell(kind, text)
 
     def _at(self, now: float) -> Status:
         age = max(0.0, now - 1_780_000_000)
@@ -158,7 +158,7 @@ class ImaginedCluster:
         while True:
             status = self._at(time.time())
             self.readings.add(status)
-            self.newsroom.show(status)
+            self.event_log.show(status)
             await asyncio.sleep(0.5)
 
     async def status(self) -> Status:
@@ -317,7 +317,7 @@ class ImaginedCluster:
             self.blocked.add(name)
         if command.action.value == "unblock":
             self.blocked.discard(name)
-        self.newsroom.tell(EventKind.HOST, f"{command.action.value} {name}", host=name, who=who)
+        self.event_log.tell(EventKind.HOST, f"{command.action.value} {name}", host=name, who=who)
         return await self.host(name)
 
     async def why(self, url: str) -> UrlAccount:
@@ -376,7 +376,7 @@ class ImaginedCluster:
         change = change.model_copy(update={"applied_by": NODES[:3]})
         self.changes.keep(change)
         for value in change.values:
-            self.newsroom.tell(EventKind.SETTING, f"{value.name} changed", who=who)
+            self.event_log.tell(EventKind.SETTING, f"{value.name} changed", who=who)
         return change
 
     async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
@@ -403,7 +403,7 @@ class ImaginedCluster:
         )
 
     async def events(self, after: int | None, limit: int) -> EventPage:
-        return self.newsroom.page(after, limit)
+        return self.event_log.page(after, limit)
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
-        return self.newsroom.watch(after)
+        return self.event_log.watch(after)

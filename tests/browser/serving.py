@@ -10,10 +10,10 @@ from pathlib import Path
 from tests.browser.imagined import ImaginedCluster
 
 from gossamer.control.api.server import serve
-from gossamer.control.changes import Changes
-from gossamer.control.newsroom import Newsroom
-from gossamer.control.seedbook import SeedBook
-from gossamer.control.shapes import EventKind
+from gossamer.control.event_log import EventLog
+from gossamer.control.schemas import EventKind
+from gossamer.control.setting_history import SettingHistory
+from gossamer.control.submissions import Submissions
 from gossamer.control.tokens import read_token
 from gossamer.settings.model import ControlSettings
 
@@ -56,7 +56,7 @@ class ImaginedServer:
         told = threading.Event()
 
         def tell() -> None:
-            self.cluster.newsroom.tell(EventKind.NODE_JOINED, text, node="east")
+            self.cluster.event_log.tell(EventKind.NODE_JOINED, text, node="east")
             told.set()
 
         self._loop.call_soon_threadsafe(tell)
@@ -80,9 +80,9 @@ class ImaginedServer:
         self._end = asyncio.Event()
         self.directory.mkdir(parents=True, exist_ok=True)
         parts = (
-            Newsroom(self.directory / "events.jsonl"),
-            Changes(self.directory / "settings.jsonl"),
-            SeedBook(self.directory / "seeds.jsonl"),
+            EventLog(self.directory / "events.jsonl"),
+            SettingHistory(self.directory / "settings.jsonl"),
+            Submissions(self.directory / "seeds.jsonl"),
         )
         for part in parts:
             part.open()
@@ -92,7 +92,7 @@ class ImaginedServer:
             async with serve(self.cluster, ControlSettings(port=self.port), self.directory):
                 begun.set()
                 await self._end.wait()
-                self.cluster.newsroom.close()
+                self.cluster.event_log.close()
         finally:
             ticking.cancel()
 

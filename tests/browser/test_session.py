@@ -12,7 +12,7 @@ from tests.browser.serving import ImaginedServer
 from tests.browser.test_pages import SHOWN, submit
 from tests.browser.watching import PAGES, Tab
 
-from gossamer.control.api import guard, live
+from gossamer.control.api import guard, stream_routes
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_every_table_and_field_has_a_name(tab: Tab):
 def test_a_refused_stream_is_told_in_words(
     open_tab: Opener, cluster: ImaginedServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(live, "STREAMS", 0)
+    monkeypatch.setattr(stream_routes, "STREAMS", 0)
     tab = open_tab()
     tab.expect_console("409")
     page = tab.page

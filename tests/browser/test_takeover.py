@@ -39,7 +39,7 @@ def test_it_goes_on_at_the_other_control_node(open_tab: Opener, tmp_path: Path) 
             mark = page.locator(".live-mark")
             expect(mark).to_have_text("reconnecting…")
             expect(mark).to_have_text("live", timeout=60_000)
-            until(lambda: "second leads" in second.said(), "the second leads", 60)
+            until(lambda: "second leader: leads" in second.said(), "the second leads", 60)
             page.reload()
             expect(mark).to_have_attribute("data-state", "live")
             for name in ("n1", "n2", "n3"):

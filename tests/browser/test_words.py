@@ -41,9 +41,10 @@ def test_numbers_sizes_and_times(page: Page):
         ("short", [2_500_000], "2.5 M"),
         ("bytes", [0], "0 B"),
         ("bytes", [999], "999 B"),
-        ("bytes", [12_345_678], "12.3 MB"),
-        ("bytes", [999_999], "1 MB"),
-        ("bytes", [1.5e15], "1.5 PB"),
+        ("bytes", [12_345_678], "11.8 MiB"),
+        ("bytes", [1_048_000], "1,023 KiB"),
+        ("bytes", [1_048_576], "1 MiB"),
+        ("bytes", [1.5 * 2**50], "1.5 PiB"),
         ("span", [0], "0 s"),
         ("span", [0.25], "250 ms"),
         ("span", [1], "1 s"),
@@ -77,6 +78,14 @@ def test_ticks_are_round_and_reach_the_top(page: Page):
         assert ticks[-1] >= highest * 0.999
         assert 3 <= len(ticks) <= 6
         assert max(steps) - min(steps) < max(steps) * 1e-6
+
+
+def test_ticks_of_sizes_are_round_in_their_unit(page: Page):
+    kib, mib = 1024, 1024**2
+    wanted = {900: [0, 250, 500, 750, 1000], 3 * kib: [0, kib, 2 * kib, 3 * kib]}
+    wanted[5 * mib] = [0, 2 * mib, 4 * mib, 6 * mib]
+    for highest, ticks in wanted.items():
+        assert call(page, "plot", "niceTicks", highest, 1024) == ticks
 
 
 def test_what_cannot_be_seen_is_written_out(page: Page):

@@ -13,7 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from gossamer._native import WarcWriter
 from gossamer.errors import UsageError
 from gossamer.export import write_parquet
-from gossamer.path.store import log_files
+from gossamer.library import log_files
 
 
 def exported_rows(crawl: Crawl, format: str, tmp_path: Path) -> list[dict[str, Any]]:  # noqa: A002

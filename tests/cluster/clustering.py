@@ -19,10 +19,10 @@ from tests.crawl.crawling import expected, gaps, until
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from gossamer.cluster.map import PartitionMap
-from gossamer.cluster.view import View
-from gossamer.control.answers import ask_control
-from gossamer.control.summary import Summary
+from gossamer.cluster.assignment import Assignment
+from gossamer.cluster.crawl_state import CrawlState
+from gossamer.cluster.requests import ask_control
+from gossamer.cluster.summary import Summary
 from gossamer.engine import Access, Server, connect
 from gossamer.errors import EngineError, GossamerError
 from gossamer.settings.units import duration
@@ -197,11 +197,11 @@ class Cluster:
         except GossamerError:
             return None
 
-    def map(self) -> PartitionMap | None:
-        async def run() -> PartitionMap | None:
+    def map(self) -> Assignment | None:
+        async def run() -> Assignment | None:
             line = await connect(Access(self.urls), "crawl", "test")
             try:
-                return await View(line).read_map()
+                return await CrawlState(line).read_map()
             finally:
                 await line.close()
 

@@ -12,8 +12,8 @@ from tests.crawl.crawling import until
 
 from gossamer.cluster.messages import Crawl, encode
 from gossamer.cluster.snapshots import Snapshots
-from gossamer.control.summary import Summary
-from gossamer.engine import Access, Bucket, Server, connect
+from gossamer.cluster.summary import Summary
+from gossamer.engine import Access, Server, connect
 from gossamer.simweb import SimWeb
 
 Maker = Callable[..., Cluster]
@@ -65,9 +65,9 @@ def test_a_crawl_of_another_version(tmp_path: Path, server: Server) -> None:
     async def begin() -> None:
         engine = await connect(Access([server.url]), "crawl", "test")
         for name in ("map", "nodes", "crawl"):
-            await Bucket(engine, f"crawl_{name}").make(1)
+            await engine.bucket(f"crawl_{name}").make(1)
         crawl = Crawl(version=9, name="crawl", created=0.0, partitions=4, settings="{}")
-        await Bucket(engine, "crawl_crawl").put("crawl", encode(crawl))
+        await engine.bucket("crawl_crawl").put("crawl", encode(crawl))
         await engine.close()
 
     asyncio.run(begin())

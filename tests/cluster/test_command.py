@@ -106,6 +106,16 @@ def test_interrupted_and_resumed(command: Command) -> None:
     assert "gossamer cluster --nodes 2 --resume" in command.errors.read_text()
     for child in children:
         assert not Path(f"/proc/{child}").exists()
+    kept = (command.out / "crawl.toml").read_text()
+    for setting, words in (
+        ('scope.exclude=["("]', "scope.exclude"),
+        ("partitions=8", "partitions is fixed when the crawl is started"),
+        ("politeness.dellay=1s", "did you mean delay?"),
+    ):
+        # What nodes cannot use, or could not go on with, leaves the crawl as it was.
+        assert command.resume("--set", setting).wait(60) == 2
+        assert words in command.errors.read_text()
+        assert (command.out / "crawl.toml").read_text() == kept
     answer = command.check_done(command.resume())
     assert answer["twice"] == 0
 

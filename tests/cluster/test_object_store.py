@@ -16,7 +16,7 @@ from tests.cluster.clustering import Cluster
 from tests.crawl.crawling import expected, until
 
 from gossamer.cluster.snapshots import Archive, Manifest, Snapshots
-from gossamer.engine import Bucket, Engine
+from gossamer.engine import Engine
 from gossamer.engine.server import free_port
 from gossamer.errors import EngineError, SettingsError, SnapshotError
 from gossamer.simweb import Options, SimWeb, serve
@@ -88,7 +88,7 @@ async def test_files_are_kept_beside_them(store: ObjectStore, tmp_path: Path) ->
 
 
 async def test_nodes_that_come_first_at_once_agree(store: ObjectStore, engine: Engine) -> None:
-    bucket = Bucket(engine, "web_crawl")
+    bucket = engine.bucket("web_crawl")
     await bucket.make(1)
     await asyncio.gather(*(Snapshots(URL, "first").check_belongs(bucket) for _ in range(8)))
     await Snapshots(URL, "first").check_belongs(bucket)
@@ -115,7 +115,7 @@ async def test_what_is_wrong_is_told_in_a_line(
     url, environment, told = case
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    bucket = Bucket(engine, "web_crawl")
+    bucket = engine.bucket("web_crawl")
     await bucket.make(1)
     (tmp_path / "cut").write_bytes(b"content")
     one = Snapshots(url, "web")

@@ -27,12 +27,12 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases: dict[int, tuple[str, str, int]] = {}
         self.last: dict[int, int] = {}
 
-    @rule(host=st.integers(0, 3), band=st.integers(0, 7), secret=st.booleans())
-    def add(self, host: int, band: int, secret: bool) -> None:
+    @rule(host=st.integers(0, 3), score=st.floats(0, 1), secret=st.booleans())
+    def add(self, host: int, score: float, secret: bool) -> None:
         self.made += 1
-        url = f"http://h{host}.test/{'no' if secret else 'yes'}/{self.made}"
-        if self.frontier.add(self.now, [(url, f"h{host}.test", host, band)]) == [None]:
-            self.queued.add(url)
+        path = f"/{'no' if secret else 'yes'}/{self.made}"
+        if self.frontier.add(self.now, [(path, f"h{host}.test", host, score)]) == [None]:
+            self.queued.add(f"http://h{host}.test{path}")
 
     @rule(most=st.integers(1, 4))
     def take(self, most: int) -> None:

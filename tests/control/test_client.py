@@ -17,7 +17,7 @@ from gossamer.cli import operate
 from gossamer.control import client
 from gossamer.control.api.app import DASHBOARD
 from gossamer.control.client import Client
-from gossamer.control.overseer import SNAPSHOT_ANSWER
+from gossamer.control.leader.node_requests import SNAPSHOT_ANSWER
 from gossamer.errors import GossamerError, UsageError
 
 SLOW = 1.5

@@ -9,7 +9,7 @@ from tests.control.serving import Served, until
 from tests.control.test_stream import Stream
 
 from gossamer.control.api.connections import HEAD, MOST, SILENT
-from gossamer.control.api.live import KEPT, STREAMS
+from gossamer.control.api.stream_routes import KEPT, STREAMS
 
 
 def connect(served: Served) -> socket.socket:

@@ -59,7 +59,7 @@ def check_safe(fields: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("route", ["status", "alerts"])
 async def test_a_failure_of_ours_is_a_safe_answer(broken: str, tmp_path: Path, route: str) -> None:
-    token = read_token(tmp_path / "token")
+    token = await asyncio.to_thread(read_token, tmp_path / "token")
     status, fields, body = await ask(
         broken,
         f"GET /api/v1/{route} HTTP/1.1\r\nHost: {broken}\r\nAuthorization: Bearer {token}\r\n"

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.control.serving import Served
 
 from gossamer.control.api.app import describe, make_app
-from gossamer.control.api.audit import AuditLog
+from gossamer.control.audit_log import AuditLog
 from gossamer.control.service import Service
 from gossamer.control.tokens import Tokens
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import json
 import random
 import signal
 import subprocess
@@ -10,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.crawl.conftest import Starter
-from tests.crawl.crawling import Crawl, ended, shortest_gap, until
+from tests.crawl.crawling import Crawl, ended, expected, shortest_gap, until
 
+from gossamer._native import why
+from gossamer.node.native_settings import to_native
+from gossamer.settings.load import load
 from gossamer.simweb import SimWeb
 
 KILLS = 20
@@ -52,6 +56,29 @@ def test_killed_twenty_times(crawl: Starter, web: SimWeb, web_log: Path) -> None
     web.stop()
     gap, where = shortest_gap(web_log)
     assert gap >= GAP - 0.0001, where
+
+
+def static_score(url: str, depth: int) -> float:
+    """The score by `frontier.order = static` of what is no seed."""
+    return 1 - min(depth, 31) / 64 - (0.5 if "?" in url else 0.0)
+
+
+def test_scores_survive(crawl: Starter) -> None:
+    one = crawl("--set", "frontier.order=static", delay=SLOW)
+    assert one.kill(one.start(), 400)
+    settings = to_native(load(one.out / "crawl.toml", {}))
+    done = {line["url"] for line in one.logged()}
+    checked = set()
+    for url in sorted(expected(one.web) - done):
+        place = json.loads(why(one.out, settings, url))["queued"]
+        if place is not None and place["depth"] > 0:
+            assert place["score"] == static_score(url, place["depth"]), url
+            checked.add("?" in url)
+        if len(checked) == 2:
+            break
+    assert checked == {True, False}
+    one.resume()
+    one.check_complete()
 
 
 def test_killed_before_there_is_a_state(crawl: Starter, web: SimWeb, tmp_path: Path) -> None:

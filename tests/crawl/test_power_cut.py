@@ -26,17 +26,19 @@ from gossamer.node.directory import prepare
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.settings import load
 
-async def main(out, *seeds):
-    settings = load(Path(out, "crawl.toml") if not seeds else None, {
-        "scope.kind": "any", "politeness.delay": "50ms", "fetch.allow_private": True,
-        "store.batch_pages": 16, "store.batch_wait": "5ms",
-    })
-    left = prepare(Path(out), settings, list(seeds), resume=not seeds)
-    async with Standalone(Path(out), settings) as standalone:
+out, seeds = Path(sys.argv[1]), sys.argv[2:]
+settings = load(None if seeds else out / "crawl.toml", {
+    "scope.kind": "any", "politeness.delay": "50ms", "fetch.allow_private": True,
+    "store.batch_pages": 16, "store.batch_wait": "5ms",
+})
+left = prepare(out, settings, seeds, resume=not seeds)
+
+async def main():
+    async with Standalone(out, settings) as standalone:
         await standalone.add_seeds(left)
         await standalone.run(lambda progress: print(progress.pages, flush=True), Interrupt())
 
-asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main())
 """
 
 

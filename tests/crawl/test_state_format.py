@@ -18,7 +18,11 @@ def stopped(crawl: Starter) -> Crawl:
 
 
 def newer(store: Path) -> None:
-    (store / "FORMAT").write_text("gossamer-state 3\n")
+    (store / "FORMAT").write_text("gossamer-state 4\n")
+
+
+def older(store: Path) -> None:
+    (store / "FORMAT").write_text("gossamer-state 2\n")
 
 
 def unmarked(store: Path) -> None:
@@ -39,14 +43,23 @@ def without_spaces(store: Path) -> None:
             file.write_bytes(b"not what was written")
 
 
-@pytest.mark.parametrize("damage", [newer, unmarked, strange, without_version, without_spaces])
+EXPECTED: dict[Callable[[Path], None], str] = {
+    newer: "is of format 4, this version of Gossamer knows format 3; use the newer version",
+    older: "is of format 2, this version of Gossamer knows format 3; go on with the older version "
+    "of Gossamer that wrote it, or begin a new crawl in another directory",
+}
+
+
+@pytest.mark.parametrize(
+    "damage", [newer, older, unmarked, strange, without_version, without_spaces]
+)
 def test_refused_and_left_alone(stopped: Crawl, damage: Callable[[Path], None]) -> None:
     damage(stopped.out / "state" / "store")
     before = stopped.hashes()
     # A changed setting would be saved if the crawl went on.
     assert stopped.run("--set", "limits.pages=3", resume=True) in {1, 2}
     assert str(stopped.out) in stopped.said()
-    assert ("format 2" if damage is newer else "damaged") in stopped.said()
+    assert EXPECTED.get(damage, "damaged") in stopped.said()
     assert "Traceback" not in stopped.said()
     assert stopped.hashes() == before
 

@@ -13,7 +13,7 @@ import nkeys
 import pytest
 from tests.crawl.crawling import until
 
-from gossamer.engine import Access, Bucket, Engine, connect
+from gossamer.engine import Access, Engine, connect
 from gossamer.engine.server import find_server, free_port
 from gossamer.errors import EngineRefusedError, SettingsError
 
@@ -131,7 +131,7 @@ async def test_a_user_of_the_account_is_let_in(operated: Operated) -> None:
     file = operated.user()
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     engine = await connect(operated.access(file), "web", "test")
-    bucket = Bucket(engine, "web_crawl")
+    bucket = engine.bucket("web_crawl")
     await bucket.make(1)
     await bucket.create("key", b"value")
     first, renewed = await user(engine), operated.user()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.path.canonical import (
+from gossamer._native import (
     UrlRefused,
     UrlRules,
     canonical_url,

@@ -13,7 +13,7 @@ from tests.crawl.crawling import expected
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer._native import Node, pack_seeds
-from gossamer.node.handover import native_settings
+from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings
 from gossamer.simweb import Options, SimWeb, serve
 
@@ -21,7 +21,7 @@ PARTITIONS = 16
 STREAM = 7
 
 
-def settings(name: str, **changes: object) -> str:
+def settings(name: str, *, known: bool = False, **changes: object) -> str:
     crawl = CrawlSettings.model_validate(
         {
             "partitions": PARTITIONS,
@@ -33,7 +33,7 @@ def settings(name: str, **changes: object) -> str:
             "alias": {"enabled": False},
         }
     )
-    values = json.loads(native_settings(crawl))
+    values = json.loads(to_native(crawl))
     cluster = {
         "mode": "exchange",
         "batch_links": 50,
@@ -43,17 +43,21 @@ def settings(name: str, **changes: object) -> str:
         "backlog": 1 << 30,
     }
     values |= {"node_name": name, "cluster": cluster | changes}
+    # As if a policy asked for what is known of links.
+    values["parse"]["anchors"] = values["frontier"]["known"] = known
     return json.dumps(values)
 
 
 class Member:
     """A node and the carrier's side of it."""
 
-    def __init__(self, directory: Path, name: str, **changes: object) -> None:
+    def __init__(
+        self, directory: Path, name: str, *, known: bool = False, **changes: object
+    ) -> None:
         self.name = name
         self.directory = directory / name
         self.directory.mkdir(exist_ok=True)
-        self.node = Node(self.directory, settings(name, **changes))
+        self.node = Node(self.directory, settings(name, known=known, **changes))
         self.generation = -1
         self.read = 0
         self.pages = 0
@@ -71,8 +75,8 @@ class Cluster:
         self.stream: list[tuple[int, bytes]] = []
         self.members: list[Member] = []
 
-    def join(self, name: str) -> Member:
-        member = Member(self.directory, name)
+    def join(self, name: str, *, known: bool = False) -> Member:
+        member = Member(self.directory, name, known=known)
         self.members.append(member)
         return member
 
@@ -262,6 +266,10 @@ def test_a_broken_snapshot_is_refused_and_changes_nothing(tmp_path: Path, web: S
     for broken in (good[:-9], good[: len(good) // 2], b"", b"x" * 100, good + b"x"):
         bad.write_bytes(broken)
         with pytest.raises(ValueError, match=r"bad\.snap cannot be used"):
+            other.node.gain(number, 2, [bad])
+    for version in (b"2", b"9"):
+        bad.write_bytes(good[:7] + version + good[8:])
+        with pytest.raises(ValueError, match=r"bad\.snap .* another version of Gossamer; use that"):
             other.node.gain(number, 2, [bad])
     flipped = bytearray(good)
     flipped[len(good) // 2] ^= 1

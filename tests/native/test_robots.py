@@ -91,17 +91,17 @@ def test_escapes_of_patterns(cases: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("status", "redirects", "meaning"),
     [
-        (200, 0, "parse"),
+        (200, 0, "rules"),
         (301, 0, "follow"),
         (302, 4, "follow"),
         (302, 5, "allow_all"),
         (400, 0, "allow_all"),
         (404, 0, "allow_all"),
         (499, 0, "allow_all"),
-        (429, 0, "disallow_all"),
-        (500, 0, "disallow_all"),
-        (599, 0, "disallow_all"),
-        (None, 0, "disallow_all"),
+        (429, 0, "unreachable"),
+        (500, 0, "unreachable"),
+        (599, 0, "unreachable"),
+        (None, 0, "nobody_answered"),
     ],
 )
 def test_access_results(status: int | None, redirects: int, meaning: str) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.path.seen import KINDS, Seen, StateFormatError, StateFullError
+from gossamer._native import Seen, StateFormatError, StateFullError, seen_kinds
 
 CHILD = """
 import sys
-from gossamer.path.seen import Seen
+from gossamer._native import Seen
 seen = Seen(sys.argv[1], sys.argv[2], recent_keys=200, bloom_bytes=1 << 20)
 start = int(sys.argv[3])
 for batch in range(start, start + 100_000):
@@ -38,7 +38,7 @@ def run_and_kill(kind: str, directory: Path, start: int, seconds: float) -> int:
     return last
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", seen_kinds())
 def test_killed_batches_are_whole(kind: str, tmp_path: Path) -> None:
     start = 0
     for pause in (0.0, 0.05, 0.13):

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer._native import FetchLogWriter, StateError, StateFullError, WarcWriter
-from gossamer.path.store import export_cdxj, log_files, read_log, read_pages, warc_files
-from gossamer.path.store.fetch_log import LogDamagedError
+from gossamer.library import export_cdxj, log_files, read_log, read_pages, warc_files
+from gossamer.library.fetch_log import LogDamagedError
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: e.org\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
 from gossamer._native import WarcReader, WarcWriter, surt, write_cdxj
-from gossamer.path.store import read_page
+from gossamer.library import read_page
 
 URL = "http://example.org/page?a=1"
 REQUEST = b"GET /page?a=1 HTTP/1.1\r\nHost: example.org\r\nUser-Agent: gossamer\r\n\r\n"

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use gossamer_core::canonical::{Rules, canonical};
 use gossamer_core::fetch::{FetchSettings, Fetcher, Request};
 use gossamer_core::outcome::Outcome;
 use http_body_util::{BodyExt, Empty};
@@ -35,8 +36,15 @@ async fn with_fetcher(
     count: usize,
 ) -> usize {
     let mut bytes = 0;
+    let url = match canonical(&url, None, &Rules::plain()) {
+        Ok(url) => url,
+        Err(refusal) => {
+            eprintln!("{url}: {refusal}");
+            return 0;
+        }
+    };
     while turns.fetch_add(1, Ordering::Relaxed) < count {
-        let response = fetcher.fetch(Request::page(url.as_str())).await;
+        let response = fetcher.fetch(Request::page(url.clone())).await;
         if response.outcome != Outcome::Fetched {
             eprintln!("{}: {}", response.outcome.as_str(), response.detail);
         }

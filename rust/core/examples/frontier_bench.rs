@@ -4,18 +4,21 @@
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use cpu_time::ProcessTime as Instant;
 
+use gossamer_core::canonical::Url;
 use gossamer_core::frontier::{
-    CompileRobots, Fresh, Frontier, Micros, Purpose, Report, RobotsAnswer, RobotsRules, SECOND,
-    Settings,
+    CompileRobots, Frontier, Micros, Purpose, Report, RobotsRules, SECOND, Settings,
 };
+use gossamer_core::links::Link;
 use gossamer_core::outcome::Outcome;
-use gossamer_core::state::memory::MemoryState;
-use gossamer_core::state::{Reads, Space, State, Writes};
+use gossamer_core::parse::LinkKind;
+use gossamer_core::store::state::memory::MemoryState;
+use gossamer_core::store::state::{Reads, Space, State, Writes};
 
 struct Free;
 
@@ -81,11 +84,11 @@ fn main() {
 
     // Links: batches of 50, 90 % of them of one host, as pages have them.
     let (mut spent, mut added, mut out) = (0.0, 0_u64, Vec::new());
-    let from = [7_u8; 16];
+    let from: Arc<str> = Arc::from("http://a.page.example/");
     let mut made = vec![0_u32; hosts as usize];
     let mut dice = 1_u64;
     for page in 0..hosts * per_host / 50 {
-        let texts: Vec<(String, String, u64)> = (0..50_u64)
+        let items: Vec<Link> = (0..50_u64)
             .map(|link| {
                 dice = dice
                     .wrapping_mul(6_364_136_223_846_793_005)
@@ -94,16 +97,12 @@ fn main() {
                 made[host as usize] += 1;
                 let name = format!("host-{host}.example");
                 let number = made[host as usize];
-                let url = format!("https://{name}/a/path/of/usual/length/page-{number}.html");
-                (url, name, key(host))
-            })
-            .collect();
-        let items: Vec<Fresh<'_>> = texts
-            .iter()
-            .map(|(url, name, key)| Fresh {
-                from: &from,
-                depth: 3,
-                ..Fresh::new(url, name, *key)
+                let path = format!("/a/path/of/usual/length/page-{number}.html");
+                let url = Url::from_parts(true, &name, key(host), &path).unwrap();
+                Link {
+                    depth: 3,
+                    ..Link::new(url, Arc::clone(&from), LinkKind::A)
+                }
             })
             .collect();
         let begun = Instant::now();
@@ -168,7 +167,9 @@ fn main() {
             let mut report = Report::new(Outcome::Fetched, now, now);
             report.response_us = Some(1_000);
             report.bytes = 20_000;
-            report.robots = (visit.purpose == Purpose::Robots).then_some(RobotsAnswer::AllowAll);
+            if visit.purpose == Purpose::Robots {
+                report.outcome = Outcome::Gone;
+            }
             frontier.finish(now, visit.lease, &report, &mut writes);
         }
         let batch = std::mem::take(&mut writes);

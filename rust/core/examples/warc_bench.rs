@@ -2,7 +2,7 @@
 //! Run: `cargo run --release -p gossamer-core --example warc_bench`
 #![allow(clippy::unwrap_used)]
 
-use gossamer_core::warc::{Builder, FsyncPolicy, Member, Meta, Settings, Writer, sha1};
+use gossamer_core::store::warc::{Builder, FsyncPolicy, Member, Meta, Settings, Writer, sha1};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -4,10 +4,12 @@
 //! ```text
 //! seed → canonical → seen → frontier → fetch → parse → store → links → exchange
 //! ```
+//!
+//! `node` is the loop that joins them, `doors` where it asks policies.
 
-pub mod alias;
 pub mod canonical;
 pub mod clock;
+pub mod doors;
 pub mod exchange;
 pub mod fetch;
 pub mod frontier;
@@ -17,9 +19,6 @@ mod mutation;
 pub mod node;
 pub mod outcome;
 pub mod parse;
-pub mod robots;
+pub mod seed;
 pub mod seen;
-pub mod sitemap;
-pub mod state;
-pub mod visit;
-pub mod warc;
+pub mod store;

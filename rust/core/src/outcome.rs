@@ -82,8 +82,14 @@ outcomes! {
     Duplicate = "duplicate",
     /// The URL looks like one of an endless family.
     TrapSuspected = "trap_suspected",
-    /// The visit was given back before it began: the address has no turn now, or we are stopping.
+    /// The visit was given back: the address has no turn now, or we are stopping.
     Deferred = "deferred",
+    /// Our own code failed on it: a defect of the crawler, for which nobody else is blamed.
+    InternalError = "internal_error",
+    /// A rule of the crawl drops it; the log has the rule and its reason.
+    RuleDropped = "rule_dropped",
+    /// A policy decided against it: a page that is not kept, or a URL of a host that is given up.
+    Dropped = "dropped",
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
 //! A sitemap or feed, through its reader.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| gossamer_core::sitemap::fuzz::fuzz_sitemap(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gossamer_core::seed::sitemap::fuzz::fuzz_sitemap(data));

@@ -7,17 +7,19 @@ use pyo3::prelude::*;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod canonical;
+mod doors;
 mod fetch;
-mod frontier;
 mod node;
 mod outcome;
 mod parse;
+mod pool;
 mod robots;
-mod seen;
+mod rules;
 mod simweb;
 mod sitemap;
 mod state;
-mod visit;
+#[cfg(feature = "testing")]
+mod testing;
 mod warc;
 
 #[pymodule]
@@ -29,11 +31,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fetch::register(module)?;
     warc::register(module)?;
     state::register(module)?;
-    seen::register(module)?;
-    frontier::register(module)?;
-    visit::register(module)?;
+    pool::register(module)?;
+    doors::register(module)?;
     node::register(module)?;
     sitemap::register(module)?;
+    rules::register(module)?;
     simweb::register(module)?;
+    #[cfg(feature = "testing")]
+    testing::register(module)?;
     Ok(())
 }

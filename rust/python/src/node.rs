@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gossamer_core::canonical::canonical;
+use gossamer_core::doors::Doors;
 use gossamer_core::exchange::{Carrier, Grants, Incoming};
 use gossamer_core::frontier::HostList;
 use gossamer_core::node::{
@@ -14,11 +15,12 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::doors::PyDoors;
 use crate::state;
 
 /// Wrong settings are ValueError; the store's errors keep their names, a full disk is one of them;
 /// what else the machine does to us is OSError.
-fn raised(error: NodeError) -> PyErr {
+pub(crate) fn raised(error: NodeError) -> PyErr {
     match error {
         NodeError::Settings(text) => PyValueError::new_err(text),
         NodeError::State(error) => state::state_error(error),
@@ -44,6 +46,8 @@ struct PyNode {
     cluster: Option<(Arc<Carrier>, Arc<Grants>)>,
     /// Asked without the node, which may be in the middle of a step.
     list: Option<PyHostList>,
+    /// Taken from without the node, for the same reason.
+    doors: Doors,
 }
 
 impl PyNode {
@@ -176,10 +180,18 @@ impl PyNode {
             .map_err(raised)?;
         Ok(PyNode {
             cluster: node.carrier(),
+            doors: node.doors(),
             list: node.host_list().map(|list| PyHostList { list, partitions }),
             inner: Mutex::new(Some(node)),
             asking: AtomicUsize::new(0),
         })
+    }
+
+    /// The doors where policies are asked.
+    fn doors(&self) -> PyDoors {
+        PyDoors {
+            doors: self.doors.clone(),
+        }
     }
 
     fn add_seeds(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<Vec<Option<String>>> {

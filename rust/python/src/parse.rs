@@ -1,9 +1,7 @@
 //! Parse: a page in, what it says out. Bodies are parsed without the interpreter lock.
 
-use gossamer_core::canonical::{Base, Rules, canonical};
 use gossamer_core::parse::{self, Input, Page, ParseSettings};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 /// Kind, target, relations (separated by blanks), anchor text, language.
 type LinkRow<'a> = (&'static str, &'a str, String, &'a str, &'a str);
@@ -127,6 +125,7 @@ fn parse_page(
         forms,
         resources,
         simhash,
+        text_bytes: 0,
     };
     let named = |wanted: &str| -> Vec<&str> {
         headers
@@ -145,57 +144,14 @@ fn parse_page(
     ParsedPage(py.detach(|| parse::parse(&input, &settings)))
 }
 
-/// Parses each body `rounds` times as HTML, without the interpreter lock and without handing
-/// anything to Python; with `resolve` every link is made absolute. Gives the number of links.
-#[pyfunction]
-#[pyo3(signature = (bodies, url, rounds, *, resolve=false, simhash=true))]
-fn parse_rounds(
-    py: Python<'_>,
-    bodies: Vec<Bound<'_, PyBytes>>,
-    url: &str,
-    rounds: usize,
-    resolve: bool,
-    simhash: bool,
-) -> usize {
-    let bodies: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
-    let base = Base::parse(url, None).ok();
-    let rules = Rules::default();
-    let settings = ParseSettings {
-        simhash,
-        ..ParseSettings::default()
-    };
-    py.detach(|| {
-        let mut links = 0;
-        for body in bodies.iter().cycle().take(bodies.len() * rounds) {
-            let input = Input {
-                url,
-                content_type: Some("text/html"),
-                body,
-                ..Input::default()
-            };
-            let page = parse::parse(&input, &settings);
-            links += match &base {
-                Some(base) if resolve => page
-                    .links
-                    .iter()
-                    .filter(|link| canonical(page.text(link.target), Some(base), &rules).is_ok())
-                    .count(),
-                _ => page.links.len(),
-            };
-        }
-        links
-    })
-}
-
 /// In how many bits two SimHashes differ.
 #[pyfunction]
-fn near_duplicate(a: u64, b: u64) -> u32 {
-    parse::near_duplicate(a, b)
+fn simhash_distance(a: u64, b: u64) -> u32 {
+    parse::simhash_distance(a, b)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ParsedPage>()?;
     module.add_function(wrap_pyfunction!(parse_page, module)?)?;
-    module.add_function(wrap_pyfunction!(parse_rounds, module)?)?;
-    module.add_function(wrap_pyfunction!(near_duplicate, module)?)
+    module.add_function(wrap_pyfunction!(simhash_distance, module)?)
 }

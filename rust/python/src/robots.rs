@@ -1,6 +1,8 @@
 //! Bindings of the robots rules: for `gossamer why`, policies and tests.
 
-use gossamer_core::robots::{self, Access, Answer, Field, MAX_REDIRECTS};
+use gossamer_core::fetch::by_status;
+use gossamer_core::frontier::robots::{self, Field};
+use gossamer_core::outcome::Outcome;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::borrow::Cow;
@@ -78,21 +80,12 @@ fn robots_lines<'py>(
 }
 
 /// What follows from the answer to a visit of `robots.txt`, after so many redirects; `None` for no
-/// answer at all. One of `parse`, `follow`, `allow_all`, `disallow_all`.
+/// answer at all. One of `rules`, `follow`, `allow_all`, `unreachable`, `nobody_answered`.
 #[pyfunction]
 #[pyo3(signature = (status, redirects=0))]
-fn robots_meaning(status: Option<u16>, redirects: u32) -> &'static str {
-    let answer = status.map_or(Answer::Unreachable, Answer::Status);
-    let access = match robots::meaning(answer) {
-        Access::Follow if redirects >= MAX_REDIRECTS => robots::meaning(Answer::TooManyRedirects),
-        access => access,
-    };
-    match access {
-        Access::Parse => "parse",
-        Access::Follow => "follow",
-        Access::AllowAll => "allow_all",
-        Access::DisallowAll => "disallow_all",
-    }
+fn robots_meaning(status: Option<u16>, redirects: u8) -> &'static str {
+    let outcome = status.map_or(Outcome::ConnectFailed, by_status);
+    robots::meaning(outcome, redirects).as_str()
 }
 
 /// The product token at the head of a user agent.

@@ -2,7 +2,7 @@
 
 use crate::canonical::{UrlRules, refused, rules_or_default};
 use gossamer_core::canonical::Base;
-use gossamer_core::sitemap::{self, Limits};
+use gossamer_core::seed::sitemap::{self, Limits};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Errors of the state, as Python exceptions that every binding shares.
 
-use gossamer_core::state::StateError as Error;
+use gossamer_core::store::state::StateError as Error;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

@@ -4,9 +4,9 @@
 #![allow(clippy::too_many_arguments)]
 
 use crate::state::{StateError, StateFullError};
-use gossamer_core::warc::cdxj;
-use gossamer_core::warc::read::{Reader, Record};
-use gossamer_core::warc::{
+use gossamer_core::store::warc::cdxj;
+use gossamer_core::store::warc::read::{Reader, Record};
+use gossamer_core::store::warc::{
     Builder, Digest, FsyncPolicy, Location, LogLine, LogWriter, Member, Meta, Position, RefersTo,
     Settings, Truncated, WarcError, Writer,
 };
@@ -311,6 +311,8 @@ impl FetchLogWriter {
             depth,
             from: from_url,
             digest: self::digest(digest)?,
+            stored: None,
+            reason: None,
         }
         .write(&mut line);
         self.log()?.append(time, &line).map_err(raise)

@@ -41,7 +41,7 @@ class _Join:
 
     def partner(self, visit: Visit) -> Facts | None:
         line = visit.line
-        if line.status is None:
+        if line.status is None or line.stored == "no":
             return None
         key = (line.url, line.time)
         facts = self._early.pop(key, None)
@@ -89,8 +89,8 @@ class _Join:
             if logged != stored:
                 text = f"{line.url}: {name} {logged} in the log, {stored} in {facts.where}"
                 self._report.violation("record_differs", visit.where, text)
-        whole = facts.kind == "response" and line.bytes != facts.body_length
-        if whole:
+        whole = facts.kind == "response" and line.stored is None
+        if whole and line.bytes != facts.body_length:
             text = f"{line.url}: {line.bytes} bytes in the log, {facts.body_length} stored"
             self._report.violation("record_differs", visit.where, text)
         if line.outcome == "fetched" and facts.kind != "response":

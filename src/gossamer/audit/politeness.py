@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import NamedTuple
 
-from gossamer._native import UrlRules
+from gossamer._native import Rules
 from gossamer.audit.lines import Visit
 from gossamer.audit.records import Facts
 from gossamer.audit.report import Report
 from gossamer.audit.robots import RobotsBook, site
+from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings
+from gossamer.settings.url_rules import url_rules
 
 TOLERANCE = 1_000
 """Microseconds: times in the log are rounded."""
@@ -40,6 +42,9 @@ class _Turns:
 
 @dataclass(slots=True)
 class _Host(_Turns):
+    gap: float = 0.0
+    """Seconds between visits, Crawl-delay apart."""
+    per_host: int = 1
     asked_at: int = 0
     retry_at: int = 0
     asked: str = ""
@@ -47,11 +52,12 @@ class _Host(_Turns):
 
 
 class _Due(NamedTuple):
-    """The gap that is due, in microseconds, to whom, and by which setting."""
+    """The gap that is due, in microseconds, to whom, by which setting, and visits at a time."""
 
     gap: int
     whose: str
     source: str
+    per_host: int
 
 
 class Politeness:
@@ -64,14 +70,9 @@ class Politeness:
         self._delay = polite.delay
         address = polite.delay if polite.address_delay is None else polite.address_delay
         self._address_gap = round(address * 1e6)
-        canonical = settings.canonical
-        rules = UrlRules(
-            canonical.strip_parameters,
-            canonical.strip_sessions,
-            canonical.max_length,
-            settings.grouping,
-        )
+        rules = url_rules(settings)
         self.robots = RobotsBook(settings.fetch.agent, polite.max_crawl_delay, rules)
+        self._rules = Rules(to_native(settings)) if settings.rule else None
         self._hosts: dict[str, _Host] = {}
         self._addresses: dict[str, _Turns] = {}
         self._known_addresses = 0
@@ -90,7 +91,7 @@ class Politeness:
         name = visit.line.host
         state = self._hosts.get(name)
         if state is None:
-            state = self._hosts[name] = _Host()
+            state = self._hosts[name] = self._terms(name)
             self._report.hosts += 1
         self._gap_of_host(visit, state)
         if visit.line.ip is not None:
@@ -101,13 +102,20 @@ class Politeness:
             self._robots(visit)
         self._retry_after(visit, facts, state)
 
+    def _terms(self, name: str) -> _Host:
+        """A host with its own gap and number of connections."""
+        delay, per_host, _pages = self._rules.host(name) if self._rules else (None, None, None)
+        gap = self._settings.overrides.get(name, self._delay if delay is None else delay)
+        return _Host(gap=gap, per_host=per_host or self._settings.per_host)
+
     def _gap_of_host(self, visit: Visit, state: _Host) -> None:
         name = visit.line.host
-        setting = self._settings.overrides.get(name, self._delay)
+        setting = state.gap
         asked = self.robots.crawl_delay(name)
         source = "politeness.delay" if setting >= asked else "Crawl-delay"
         gap = round(max(setting, asked) * 1e6)
-        self._turn(visit, visit.start, state, _Due(gap, f"host {name}", source))
+        due = _Due(gap, f"host {name}", source, state.per_host)
+        self._turn(visit, visit.start, state, due)
         if state.asked_at <= visit.start < state.retry_at - TOLERANCE:
             text = (
                 f"{visit.line.url} began {_seconds(state.retry_at - visit.start)} too early: "
@@ -130,14 +138,14 @@ class Politeness:
         # The address is known only when the name is resolved, which is after the start of the
         # visit: of a host's first visit to an address, only its end proves anything.
         start = visit.end if first else visit.start
-        due = _Due(self._address_gap, f"address {ip}", "politeness.address_delay")
+        due = _Due(self._address_gap, f"address {ip}", "politeness.address_delay", host.per_host)
         self._turn(visit, start, turns, due)
 
     def _turn(self, visit: Visit, start: int, turns: _Turns, due: _Due) -> None:
-        gap, whose, source = due
+        gap, whose, source, per_host = due
         kind = whose.partition(" ")[0]
-        if self._settings.per_host > 1:
-            self._overlaps(visit, start, turns, whose)
+        if per_host > 1:
+            self._overlaps(visit, start, turns, due)
         elif turns.end:
             self._report.gaps += 1
             spare = start - turns.end - gap
@@ -154,7 +162,7 @@ class Politeness:
                     self._report.tightest = (spare / 1e6, visit.where)
         turns.end = max(turns.end, visit.end)
 
-    def _overlaps(self, visit: Visit, start: int, turns: _Turns, whose: str) -> None:
+    def _overlaps(self, visit: Visit, start: int, turns: _Turns, due: _Due) -> None:
         # The log is in the order of ends: what was seen before and ended after this start was
         # under way beside it.
         start = min(start + TOLERANCE, visit.end)
@@ -162,9 +170,9 @@ class Politeness:
         beside.append((start, visit.end))
         moments = [span[0] for span in beside if span[0] >= start]
         most = max(sum(begun <= at < end for begun, end in beside) for at in moments)
-        if most > self._settings.per_host:
-            kind = whose.partition(" ")[0]
-            text = f"{visit.line.url} is one of {most} visits to {whose} at a time"
+        if most > due.per_host:
+            kind = due.whose.partition(" ")[0]
+            text = f"{visit.line.url} is one of {most} visits to {due.whose} at a time"
             self._report.violation(f"overlap_{kind}", visit.where, text)
         turns.recent = [*turns.recent, (start, visit.end)][-128:]
 

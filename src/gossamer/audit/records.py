@@ -9,8 +9,8 @@ from pathlib import Path
 from gossamer._native import StateError, WarcReader, WarcRecord, canonical_urls, decode_body
 from gossamer.audit.lines import by_serial
 from gossamer.audit.report import Report
-from gossamer.path.store.http import field, fields
-from gossamer.path.store.pages import BODY_LIMIT
+from gossamer.library.http import field, fields
+from gossamer.library.pages import BODY_LIMIT
 
 _MEMBER = b"\x1f\x8b\x08"
 _CHUNK = 1 << 20

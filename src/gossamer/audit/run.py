@@ -14,7 +14,7 @@ from gossamer.audit.records import Records
 from gossamer.audit.report import Report
 from gossamer.audit.scope import ScopeCheck
 from gossamer.errors import SettingsError, UsageError
-from gossamer.node.handover import native_settings
+from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings, load
 
 EVERY = 2_000
@@ -89,7 +89,11 @@ class _Run:
     def __init__(self, settings: CrawlSettings | None, report: Report) -> None:
         self._report = report
         self._politeness = Politeness(settings, report) if settings else None
-        self._scope = ScopeCheck(native_settings(settings), report) if settings else None
+        self._scope = ScopeCheck(to_native(settings), report) if settings else None
+        # Then a second visit is what was wanted.
+        self._refreshes = settings is not None and (
+            settings.doors.refresh is not None or any(rule.refresh for rule in settings.rule)
+        )
         self._pages = Once()
         self._originals = Originals()
         self._robots_urls: set[str] = set()
@@ -127,7 +131,7 @@ class _Run:
         if self._scope is not None:
             self._scope.flush()
         self._originals.report(self._report)
-        repeated = self._pages.repeated()
+        repeated = set() if self._refreshes else self._pages.repeated()
         if not repeated:
             return
         # Only now, and only then, is the log read a second time: to say which pages these are.

@@ -10,7 +10,7 @@ import typer
 from gossamer import _native
 from gossamer.cli.text import plain
 from gossamer.errors import GossamerError, StateInUseError, UsageError
-from gossamer.node.handover import native_settings
+from gossamer.node.native_settings import to_native
 from gossamer.settings import load
 
 
@@ -62,7 +62,7 @@ def _open(directory: Path) -> _native.Node:
         raise UsageError(f"{directory} holds no crawl (no {directory / 'state'})")
     settings = load(directory / "crawl.toml", {})
     try:
-        return _native.Node(str(directory), native_settings(settings))
+        return _native.Node(str(directory), to_native(settings))
     except _native.StateInUseError as error:
         raise StateInUseError(
             f"the crawl in {directory} is running, and its state belongs to it until it ends; "

@@ -1,7 +1,6 @@
 """`gossamer cluster`: control node, crawl nodes and an engine on this machine, until done."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.chosen import (
+from gossamer.cli.options import (
     AllowPrivate,
     Config,
     Delay,
     Engine,
     Json,
+    LogJson,
+    LogLevel,
     MaxDepth,
     MaxPages,
     Out,
@@ -34,15 +35,19 @@ from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
 from gossamer.cluster.local import LocalCluster
-from gossamer.control.copy import Copy
-from gossamer.control.summary import Summary
+from gossamer.cluster.shared_settings import engine_access
+from gossamer.cluster.summary import Summary
+from gossamer.control.leader.backup import Backup
 from gossamer.engine import Access
-from gossamer.node.clustered import NativeSeeds, access
+from gossamer.errors import SettingsError
+from gossamer.library.seeds import Refused, read_seeds
+from gossamer.logging import Level, configure
+from gossamer.node.clustered import NativeSeeds
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
-from gossamer.path.seed import Refused, read_seeds
 from gossamer.settings import CrawlSettings, load
+from gossamer.settings.table import rows, values
 
 
 def cluster(
@@ -64,6 +69,8 @@ def cluster(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the crawl in --out.")
     ] = False,
+    log_level: LogLevel = Level.INFO,
+    log_json: LogJson = False,
     json: Json = False,
 ) -> None:
     """Crawl with a control node and several crawl nodes as processes on this machine."""
@@ -81,13 +88,16 @@ def cluster(
     if not effective.cluster.snapshots:
         overrides["cluster.snapshots"] = str(out / "snapshots")
         effective = load(config or (saved(out) if resume else None), overrides)
+    fixed = None if config else set(overrides)
+    _check(effective, saved(out) if resume else None, only=fixed)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
     taken = _take_seeds(seed_list, effective)
     taken = prepare(out, effective, taken, resume=resume)
     save_settings(out, effective)
     begun = (out / "control" / "map.json").exists()
     if not begun:
-        Copy(out / "control").add_seeds(taken)
+        Backup(out / "control").add_seeds(taken)
+    configure(log_level, as_json=log_json)
     interrupt = Interrupt()
     local = LocalCluster(
         out,
@@ -98,14 +108,12 @@ def cluster(
         lease=effective.cluster.lease,
         links_bytes=effective.cluster.links_bytes,
         control_port=effective.control.port,
-        say=lambda text: print(text, file=sys.stderr, flush=True),
+        log_options=["--log-level", log_level.value, *(["--log-json"] if log_json else [])],
     )
+    # One of an earlier run would be taken for ours.
+    (out / "control" / "url").unlink(missing_ok=True)
     with interrupt.installed():
-        changes = {
-            name: value
-            for name, value in overrides.items()
-            if begun and not name.startswith(("cluster.", "control."))
-        }
+        changes = _changes(overrides) if begun else {}
         seeds_left = taken if begun else []
         summary = asyncio.run(_run(local, effective, interrupt, resume, seeds_left, changes))
     seeds_are_safe(out)
@@ -124,6 +132,37 @@ def cluster(
         raise typer.Exit(130)
 
 
+def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | None) -> None:
+    """Refuses, before anything is written, what the nodes would refuse or could not go on with.
+
+    `before`: the settings of the crawl that goes on. `only`: names of what may differ from them.
+    """
+    try:
+        NativeSeeds().check(settings)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error
+    if before is None:
+        return
+    old, new = values(load(before, {})), values(settings)
+    fixed = [row.name for row in rows() if not row.live and not _own(row.name)]
+    for name in fixed if only is None else sorted(set(fixed) & only):
+        if old[name] != new[name]:
+            raise SettingsError(
+                f"{name} is fixed when the crawl is started: it is {old[name]!r} in this one"
+            )
+
+
+def _own(name: str) -> bool:
+    """Whether a setting belongs to a process and not to the crawl."""
+    return name.startswith(("cluster.", "control."))
+
+
+def _changes(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given for a crawl that has begun: live settings, for every node."""
+    live = {row.name for row in rows() if row.live}
+    return {name: value for name, value in given.items() if name in live and not _own(name)}
+
+
 def _take_seeds(seeds: list[str], settings: CrawlSettings) -> list[str]:
     reasons = NativeSeeds().refusals(seeds, settings) if seeds else []
     refused = [Refused(u, r) for u, r in zip(seeds, reasons, strict=True) if r is not None]
@@ -134,7 +173,7 @@ def _take_seeds(seeds: list[str], settings: CrawlSettings) -> list[str]:
 def _access(settings: CrawlSettings, urls: list[str], token: Path | None) -> Access:
     own = {"engine": urls} | ({"token": str(token)} if token else {})
     cluster = settings.cluster.model_copy(update=own)
-    return access(settings.model_copy(update={"cluster": cluster}))
+    return engine_access(settings.model_copy(update={"cluster": cluster}))
 
 
 async def _run(  # noqa: PLR0917
@@ -148,7 +187,6 @@ async def _run(  # noqa: PLR0917
     target = Target(settings.limits.pages, settings.limits.time)
     directory = local.out / "control"
     waiting = [directory / "url"]
-    waiting[0].unlink(missing_ok=True)
     with make_view(title=str(local.out), target=target) as view:
 
         def show(summary: Summary) -> None:

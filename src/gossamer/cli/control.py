@@ -1,11 +1,11 @@
 """`gossamer control`: a control node of a cluster."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +13,14 @@ import msgspec
 import typer
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.chosen import (
+from gossamer.cli.options import (
     AllowPrivate,
     Config,
     Crawl,
     Delay,
     Engine,
+    LogJson,
+    LogLevel,
     MaxDepth,
     MaxPages,
     PerHost,
@@ -31,23 +33,15 @@ from gossamer.cli.chosen import (
 )
 from gossamer.cli.summary import show_refused
 from gossamer.cli.supervised import told_to_end
-from gossamer.control.answers import Answers
-from gossamer.control.api.audit import AuditLog
-from gossamer.control.api.server import PortTakenError, check, listen, serve
-from gossamer.control.clustered import ClusterService
-from gossamer.control.copy import write_whole
-from gossamer.control.overseer import Overseer
-from gossamer.control.records import Records
-from gossamer.control.summary import Summary
-from gossamer.engine import connect
-from gossamer.engine.tasks import end
+from gossamer.cluster.summary import Summary
+from gossamer.control.api.server import check
+from gossamer.control.process import ControlProcess
+from gossamer.disk import write_whole
 from gossamer.errors import GossamerError, SettingsError
-from gossamer.node.clustered import NativeSeeds, access, read_settings, write_settings
-from gossamer.path.seed import Refused, read_seeds
-from gossamer.settings import CrawlSettings, load
-
-TAKE_OVER = 0.5
-"""Seconds between looks whether the address is free."""
+from gossamer.library.seeds import Refused, read_seeds
+from gossamer.logging import Level, configure, logger
+from gossamer.node.clustered import NativeSeeds
+from gossamer.settings import load
 
 
 def control(
@@ -77,6 +71,8 @@ def control(
     resume: Annotated[
         bool, typer.Option("--resume", help="Let a crawl go on that was stopped.")
     ] = False,
+    log_level: LogLevel = Level.INFO,
+    log_json: LogJson = False,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Oversee a cluster: who is in, who owns what, settings, commands, the end."""
@@ -95,118 +91,43 @@ def control(
     seed_list = read_seeds(urls or [], seeds) if urls or seeds else []
     who = name or f"control-{socket.gethostname()}-{os.getpid()}"
 
-    def say(text: str) -> None:
-        print(f"{who}: {text}", file=sys.stderr, flush=True)
-
+    configure(log_level, as_json=log_json, node=who)
     check(effective.control)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "pid").write_text(f"{os.getpid()}\n")
-    summary = asyncio.run(
-        _run(effective, seed_list, who, out, say, expect, until_done, resume, supervised)
+    process = ControlProcess(
+        settings=effective,
+        name=who,
+        out=out,
+        coder=NativeSeeds(),
+        expect=expect,
+        until_done=until_done,
+        resume=resume,
     )
-    write_whole(out / "summary.json", msgspec.json.encode(summary))
-    (out / "pid").unlink(missing_ok=True)
-    say(f"ended: {summary.state}")
 
-
-async def _run(  # noqa: PLR0917
-    settings: CrawlSettings,
-    seeds: list[str],
-    who: str,
-    out: Path,
-    say: Any,
-    expect: int,
-    until_done: bool,
-    resume: bool,
-    supervised: bool,
-) -> Summary:
-    engine = await connect(access(settings), settings.cluster.name, who)
-    try:
-        overseer = Overseer(
-            engine,
-            settings,
-            control=who,
-            directory=out,
-            coder=NativeSeeds(),
-            read_settings=read_settings,
-            write_settings=write_settings,
-            say=say,
-            expect=expect,
-            until_done=until_done,
-            resume=resume,
-        )
+    async def run() -> Summary:
         ended = asyncio.Event()
         if supervised:
             told_to_end(ended)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ended.set)
-        if seeds:
-            refused = await overseer.add_seeds(seeds)
-            show_refused([Refused(*one) for one in refused], total=len(seeds))
-        records = Records(
-            engine,
-            out,
-            leading=lambda: overseer.leading,
-            replicas=lambda: settings.cluster.replicas,
-            say=say,
-        )
-        audit = AuditLog(out / "audit.jsonl", records)
-        await audit.open()
-        async with records:
-            await Answers(overseer, audit).serve(engine)
-            tasks = [
-                asyncio.create_task(_stop_when(ended, overseer)),
-                asyncio.create_task(_serve(overseer, settings, out, say, records, audit)),
-            ]
-            try:
-                return await overseer.run()
-            finally:
-                await end(tasks)
-    finally:
-        await engine.close()
+        return await process.run(ended, seed_list, refused)
+
+    def refused(found: list[tuple[str, str]]) -> None:
+        show_refused([Refused(*one) for one in found], total=len(seed_list))
+
+    with _explained(out):
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "pid").write_text(f"{os.getpid()}\n")
+    summary = asyncio.run(run())
+    with _explained(out):
+        write_whole(out / "summary.json", msgspec.json.encode(summary))
+        (out / "pid").unlink(missing_ok=True)
+    logger("control").info("ended", state=summary.state)
 
 
-async def _serve(  # noqa: PLR0917
-    overseer: Overseer,
-    settings: CrawlSettings,
-    out: Path,
-    say: Callable[[str], None],
-    records: Records,
-    audit: AuditLog,
-) -> None:
-    """Serves dashboard and API; beside another control node, as soon as that one is gone.
-
-    So on one machine a second control node takes over at the same address, and those who look at a
-    dashboard need no other one. Until then it follows what happens, and knows it when it begins.
-    """
+@contextlib.contextmanager
+def _explained(out: Path) -> Iterator[None]:
     try:
-        async with (
-            ClusterService(overseer, out, records) as service,
-            serve(service, settings.control, out, await _listener(settings, say), audit) as serving,
-        ):
-            overseer.served_at(serving.url)
-            say(f"dashboard and API: {serving.url}")
-            try:
-                await asyncio.Event().wait()
-            finally:
-                service.let_go()
-    except (GossamerError, OSError) as error:
-        say(f"no dashboard and API: {error}")
-
-
-async def _listener(settings: CrawlSettings, say: Callable[[str], None]) -> socket.socket:
-    told = False
-    while True:
-        try:
-            return listen(settings.control)
-        except PortTakenError as error:
-            if not told:
-                told = True
-                say(f"standing by: {error}")
-            await asyncio.sleep(TAKE_OVER)
-
-
-async def _stop_when(ended: asyncio.Event, overseer: Overseer) -> None:
-    await ended.wait()
-    overseer.stop_process()
+        yield
+    except OSError as error:
+        raise GossamerError(f"cannot write in {out}: {error.strerror}") from error

@@ -11,43 +11,48 @@ import typer
 from rich.console import Console
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.chosen import saved
+from gossamer.cli.options import (
+    AllowPrivate,
+    Config,
+    Delay,
+    Json,
+    MaxDepth,
+    MaxPages,
+    Out,
+    PerHost,
+    Scope,
+    Seeds,
+    Set,
+    Urls,
+    crawl_overrides,
+    saved,
+)
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
 from gossamer.cli.view import Target, make_view
 from gossamer.errors import UsageError
+from gossamer.library.seeds import read_seeds
 from gossamer.model.progress import Progress
 from gossamer.node.directory import prepare
+from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
-from gossamer.path.seed import read_seeds
+from gossamer.policy.chosen import choose
 from gossamer.settings import load
-from gossamer.settings.model import ScopeKind
 
 
 def crawl(
-    urls: Annotated[list[str] | None, typer.Argument(help="Seeds.", metavar="URL...")] = None,
+    urls: Urls = None,
     *,
-    seeds: Annotated[
-        Path | None, typer.Option(help="File with a seed per line; - for standard input.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where everything goes.")] = Path("crawl-out"),
-    scope: Annotated[
-        ScopeKind | None, typer.Option(help="What links must share with a seed.")
-    ] = None,
-    max_pages: Annotated[int | None, typer.Option(help="Stop after so many pages.")] = None,
-    max_depth: Annotated[int | None, typer.Option(help="Links from a seed, at most.")] = None,
-    delay: Annotated[
-        str | None, typer.Option(help="Shortest gap between visits to a host, such as 1s.")
-    ] = None,
-    per_host: Annotated[int | None, typer.Option(help="Connections to a host.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Settings as TOML.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any setting, as stage.name=value.", metavar="NAME=VALUE"),
-    ] = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Visit loopback and private addresses.")
-    ] = False,
+    seeds: Seeds = None,
+    out: Out = Path("crawl-out"),
+    scope: Scope = None,
+    max_pages: MaxPages = None,
+    max_depth: MaxDepth = None,
+    delay: Delay = None,
+    per_host: PerHost = None,
+    config: Config = None,
+    settings: Set = None,
+    allow_private: AllowPrivate = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the crawl in --out.")
     ] = False,
@@ -61,31 +66,30 @@ def crawl(
         bool,
         typer.Option("--stay", help="With --serve: wait for further seeds when all is crawled."),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
+    json: Json = False,
 ) -> None:
     """Crawl from the given seeds, politely, into a directory."""
-    overrides: dict[str, Any] = {
-        name: value
-        for name, value in {
-            "scope.kind": scope.value if scope else None,
-            "limits.pages": max_pages,
-            "limits.depth": max_depth,
-            "politeness.delay": delay,
-            "politeness.per_host": per_host,
-            "fetch.allow_private": True if allow_private else None,
-            "control.port": serve_port,
-        }.items()
-        if value is not None
-    }
-    overrides.update(assignments(settings or []))
+    overrides: dict[str, Any] = crawl_overrides(
+        scope=scope,
+        max_pages=max_pages,
+        max_depth=max_depth,
+        delay=delay,
+        per_host=per_host,
+        allow_private=allow_private,
+    )
+    if serve_port is not None:
+        overrides["control.port"] = serve_port
+    overrides |= assignments(settings or [])
     effective = load(config or (saved(out) if resume else None), overrides)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
+    # Before the directory is begun: a policy that is not there is wrong use.
+    policies = choose(effective)
     seed_list = prepare(out, effective, seed_list, resume=resume)
     interrupt = Interrupt()
     served = serve or serve_port is not None
     if stay and not served:
         raise UsageError("--stay needs --serve: nobody could bring further seeds")
-    standalone = Standalone(out, effective, served=served, stay=stay)
+    standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
     with interrupt.installed():
         progress = asyncio.run(_run(standalone, out, seed_list, interrupt, served=served))
     console = Console(stderr=True)
@@ -132,11 +136,11 @@ async def _serve(
     """Serves the control API as long as the stack stands; gives what takes the readings."""
     # Only when asked for: a crawl without it need not load a web server.
     from gossamer.control.api.server import listen, serve  # noqa: PLC0415
-    from gossamer.control.standalone import StandaloneService  # noqa: PLC0415
+    from gossamer.control.standalone_service import StandaloneService  # noqa: PLC0415
 
     directory = out / "control"
     await asyncio.to_thread(directory.mkdir, mode=0o700, exist_ok=True)
-    service = StandaloneService(standalone, out)
+    service = StandaloneService(standalone, out, visit_rows)
     await stack.enter_async_context(service)
     settings = standalone.settings.control
     listener = listen(settings, "--serve-port or control.port")
@@ -144,5 +148,5 @@ async def _serve(
     # Before the server waits for them, watchers are let go.
     stack.callback(service.let_go)
     service.served_at(serving.url)
-    tell_where(serving.url, directory, plain=serving.plain)
+    await asyncio.to_thread(tell_where, serving.url, directory, plain=serving.plain)
     return service.take

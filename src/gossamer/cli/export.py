@@ -15,8 +15,8 @@ from gossamer._native import StateError
 from gossamer.cli.text import count
 from gossamer.errors import GossamerError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
-from gossamer.path.store import export_cdxj, log_files, warc_files
-from gossamer.path.store.fetch_log import LogDamagedError
+from gossamer.library import export_cdxj, log_files, warc_files
+from gossamer.library.fetch_log import LogDamagedError
 
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.

@@ -1,7 +1,6 @@
 """`gossamer node`: one crawl node of a cluster."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +8,19 @@ import typer
 import uvloop
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.chosen import (
+from gossamer.cli.options import (
     Config,
     Crawl,
     Engine,
+    LogJson,
+    LogLevel,
     Set,
     Snapshots,
     cluster_overrides,
 )
 from gossamer.cli.supervised import told_to_end
 from gossamer.errors import SettingsError
+from gossamer.logging import Level, configure, logger
 from gossamer.node.clustered import run_node
 from gossamer.settings import load
 
@@ -32,6 +34,8 @@ def node(
     crawl: Crawl = None,
     config: Config = None,
     settings: Set = None,
+    log_level: LogLevel = Level.INFO,
+    log_json: LogJson = False,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Crawl as one node of a cluster, until the crawl is over."""
@@ -42,16 +46,15 @@ def node(
     if not effective.cluster.snapshots:
         raise SettingsError("no place for snapshots is named: give --snapshots")
 
-    def say(text: str) -> None:
-        print(f"{name}: {text}", file=sys.stderr, flush=True)
+    configure(log_level, as_json=log_json, node=name)
 
     async def run() -> str:
         ended = asyncio.Event()
         if supervised:
             told_to_end(ended)
-        return await run_node(effective, name=name, out=out, say=say, ended=ended)
+        return await run_node(effective, name=name, out=out, ended=ended)
 
     reason = uvloop.run(run())
-    say(reason)
+    logger("node").info("ended", why=reason)
     if reason == "interrupted":
         raise typer.Exit(130)

@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.chosen import Config, Crawl, Engine, Json, Set, cluster_overrides
 from gossamer.cli.operate import Control, Out, print_json
+from gossamer.cli.options import Config, Crawl, Engine, Json, Set, cluster_overrides
 from gossamer.cli.text import count, plain, size, span
-from gossamer.control.answers import ask_control, operator
+from gossamer.cluster.requests import ask_control, operator
+from gossamer.cluster.shared_settings import engine_access
 from gossamer.control.client import find, path_of
 from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
-from gossamer.node.clustered import access
 from gossamer.settings import load
 from gossamer.settings.units import duration
 
@@ -81,7 +81,7 @@ def _ask(  # noqa: PLR0917
         raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
 
     async def run() -> Any:
-        line = await connect(access(effective), effective.cluster.name, f"command {name}")
+        line = await connect(engine_access(effective), effective.cluster.name, f"command {name}")
         try:
             return await ask_control(line, name, body, 60.0, who=operator())
         finally:

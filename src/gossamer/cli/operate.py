@@ -12,7 +12,7 @@ from gossamer.cli.assignments import assignments
 from gossamer.cli.text import count, plain, size, span
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
-from gossamer.path.seed import read_seeds
+from gossamer.library.seeds import read_seeds
 
 Control = Annotated[
     str | None,

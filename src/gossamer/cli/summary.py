@@ -3,15 +3,16 @@
 import sys
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from gossamer.cli.text import count, plain, size, span
 from gossamer.errors import UsageError
-from gossamer.model.outcome import POLICIES
+from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
-from gossamer.path.seed import Refused
+from gossamer.policy.hosts.outcomes import REACTIONS
 
 SHOWN_REFUSED = 10
 
@@ -39,6 +40,7 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": progress.activity.value,
         "out": str(out),
+        **({"doors": msgspec.to_builtins(progress.doors)} if progress.doors else {}),
     }
 
 
@@ -63,7 +65,7 @@ def show_summary(
     )
     table = Table(box=None, padding=(0, 2), show_header=False)
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
-        table.add_row(name, count(number), Text(POLICIES[name].meaning, style="dim"))
+        table.add_row(name, count(number), Text(REACTIONS[name].meaning, style="dim"))
     console.print(table)
     if progress.hosts_aliases:
         console.print(
@@ -72,6 +74,16 @@ def show_summary(
                 f"see them, or undo one, with: gossamer aliases {out}"
             )
         )
+    for door, report in progress.doors.items():
+        if report.failures:
+            console.print(
+                Text(
+                    f"The policy of {door} failed {count(report.failures)} times; "
+                    f"{count(report.defaults)} of its rows were judged without it. "
+                    f"Last: {plain(report.last_failure)}",
+                    style="yellow",
+                )
+            )
     console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
     hint = ""
     if unsaved:

@@ -12,10 +12,10 @@ import typer
 from gossamer import _native
 from gossamer.cli.text import plain, size, span
 from gossamer.errors import GossamerError, StateInUseError, UsageError
-from gossamer.model.outcome import POLICIES
-from gossamer.node.handover import native_settings
-from gossamer.path.store import LogLine, read_log, warc_files
-from gossamer.path.store.fetch_log import LogDamagedError
+from gossamer.library import LogLine, read_log, warc_files
+from gossamer.library.fetch_log import LogDamagedError
+from gossamer.node.native_settings import to_native
+from gossamer.policy.hosts.outcomes import REACTIONS
 from gossamer.settings import load
 
 VISITS = 5
@@ -41,7 +41,7 @@ def why(
 
 def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
     """The account of a running crawl, from its control node."""
-    # Only when asked for: the control API's shapes are not needed otherwise.
+    # Only when asked for: the control API's schemas are not needed otherwise.
     from gossamer.control.client import find  # noqa: PLC0415
 
     account: dict[str, Any] = find(control, out).get("/urls", url=url)
@@ -60,7 +60,7 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     file = out / "crawl.toml"
     if not file.exists() or not (out / "state").is_dir():
         raise UsageError(f"{out} holds no crawl (no crawl.toml and state)")
-    settings = native_settings(load(file, {}))
+    settings = to_native(load(file, {}))
     try:
         account: dict[str, Any] = msgspec.json.decode(_native.why(out, settings, url))
     except _native.StateInUseError as error:
@@ -76,12 +76,25 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(str(error)) from error
     if "url" in account:
+        account["rules_version"] = rules_version(out / "control" / "settings.jsonl")
         account["visits"] = _visits(out, account["url"])
         account["robots_visits"] = _visits(out, _robots_url(account["url"]))
         last = account["last_visit"]
         if last is not None and last["warc_file"] is not None:
             last["warc_file"] = _file_name(out, last["warc_file"])
     return account
+
+
+def rules_version(journal: Path) -> int | None:
+    """The version of the settings in which a finished crawl's rules changed last."""
+    # Only here: the control API's schemas are not needed otherwise.
+    from gossamer.control.setting_history import SettingHistory  # noqa: PLC0415
+
+    if not journal.exists():
+        return None
+    history = SettingHistory(journal)
+    history.open()
+    return history.changed_in("rule")
 
 
 def _robots_url(url: str) -> str:
@@ -114,6 +127,11 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
     facts.append(("seen", seen[account["seen"]]))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
+    facts.extend(("rules", text) for text in _rules(account))
+    facts.extend(
+        ("policy", f"at the door {door}: {text}")
+        for door, text in account.get("policies", {}).items()
+    )
     alias = account["alias"]
     if alias is not None:
         facts.append(("alias", f"its host is {alias['of']} under another name, which is visited"))
@@ -124,11 +142,39 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     if not account["visits"]:
         word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
         facts.append(("visit", word))
+    if last is not None and last.get("reason"):
+        facts.append(("judged", f"by a policy: {last['reason']}"))
     if last is not None and last["warc_file"] is not None:
         place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
         facts.append(("stored", place))
     facts.extend(_host(account["host_state"], now))
     return facts
+
+
+_EFFECTS = {
+    "drop": "drops it: {}",
+    "score": "gives it the score {}",
+    "delay": "sets its host's gap to {}",
+    "per_host": "allows {} connections to its host",
+    "quota": "allows {} pages of its host",
+    "credentials": "sends the credentials '{}'",
+    "follow": "follows its links: {}",
+    "store": "stores it: {}",
+    "keep_body": "keeps its body: {}",
+    "refresh": "asks for it again after {}",
+}
+
+
+def _rules(account: dict[str, Any]) -> list[str]:
+    words = []
+    for row in account["rules"]:
+        text = f"rule '{row['rule']}' {_EFFECTS[row['effect']].format(row['value'])}"
+        if row["depends_on"]:
+            text += f" (if its {' and '.join(row['depends_on'])} is as the rule wants)"
+        words.append(text)
+    if words and account.get("rules_version") is not None:
+        words.append(f"as of version {account['rules_version']} of the settings")
+    return words
 
 
 def _robots(account: dict[str, Any]) -> str:
@@ -153,7 +199,7 @@ def _queue(queued: dict[str, Any] | None, now: float) -> str:
         return "not queued"
     if "unknown" in queued:
         return str(queued["unknown"])
-    words = f"{queued['ahead']} URLs of the host before it, band {queued['band']}"
+    words = f"{queued['ahead']} URLs of the host before it, score {queued['score']:.3f} (band {queued['band']})"
     words += f", depth {queued['depth']}, {queued['tries']} tries so far"
     if queued["not_before"] is not None:
         words += f", not before {_when(queued['not_before'], now)}"
@@ -162,16 +208,20 @@ def _queue(queued: dict[str, Any] | None, now: float) -> str:
 
 def _visit(line: dict[str, Any]) -> str:
     status = f" ({line['status']})" if line["status"] is not None else ""
-    words = f"{line['time']} {line['outcome']}{status}: {POLICIES[line['outcome']].meaning}"
+    words = f"{line['time']} {line['outcome']}{status}: {REACTIONS[line['outcome']].meaning}"
     if line["ip"] is not None:
         words += f"; {size(line['bytes'])} in {line['ms']:.0f} ms from {line['ip']}"
+    if line.get("reason"):
+        words += f" ({line['reason']})"
     return words + (f"; found on {line['from']}" if line["from"] else "")
 
 
 _SOURCES = {
     "setting": "politeness.delay or an override of it",
+    "rule": "a rule",
     "crawl_delay": "the site's Crawl-delay",
     "response_time": "the time of its last response",
+    "policy": "a policy of hosts",
 }
 
 
@@ -193,9 +243,17 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
         facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
     facts.append(("its gap", f"{state['gap']:.3f} s, from {_SOURCES[state['gap_source']]}"))
     facts.append(("due", _when(state["due"], now)))
+    if state["policy"]:
+        facts.append(("its policy", _policy(state["policy"])))
     if state["ip"]:
         facts.append(("address", state["ip"]))
     return facts
+
+
+def _policy(policy: dict[str, Any]) -> str:
+    budget = "any number of" if policy["budget"] is None else str(policy["budget"])
+    words = f"{budget} pages, weight {policy['weight']:g}, gap {policy['delay']:g} s or more"
+    return f"{words}: {policy['reason']}" if policy["reason"] else words
 
 
 def _time(seconds: float) -> str:

@@ -8,7 +8,7 @@ asked for again. A message begins with the asker's name and a blank.
 import asyncio
 
 from gossamer._native import Node
-from gossamer.cluster.view import View
+from gossamer.cluster.crawl_state import CrawlState
 from gossamer.engine import Engine
 from gossamer.errors import EngineError
 
@@ -17,7 +17,7 @@ ANSWER = 1.0
 
 
 class Addresses:
-    def __init__(self, node: Node, *, name: str, engine: Engine, view: View) -> None:
+    def __init__(self, node: Node, *, name: str, engine: Engine, view: CrawlState) -> None:
         self._node = node
         self._name = name
         self._engine = engine

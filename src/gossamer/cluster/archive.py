@@ -94,14 +94,25 @@ async def bring_back(archive: Archive, name: str, directory: Path) -> Path | Non
     """One file of a lost disk (`NODE/KIND/FILE`), cut to whole records."""
     _node, kind, file_name = name.split("/")
     target = directory / kind / file_name
-    if target.exists() or target.with_name(f"{file_name}{OPEN}").exists():
+    if not await asyncio.to_thread(_is_missing, target):
         return None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    young = target.with_name(f"{file_name}.part")
-    await archive.fetch(name, young)
-    await asyncio.to_thread(_cut, young)
-    young.replace(target)
+    temporary = target.with_name(f"{file_name}.part")
+    await archive.fetch(name, temporary)
+    await asyncio.to_thread(_take, temporary, target)
     return target
+
+
+def _is_missing(target: Path) -> bool:
+    """Then there is a folder for it."""
+    if target.exists() or target.with_name(f"{target.name}{OPEN}").exists():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return True
+
+
+def _take(temporary: Path, target: Path) -> None:
+    _cut(temporary)
+    temporary.replace(target)
 
 
 def _cut(file: Path) -> None:

@@ -1,5 +1,6 @@
 """Stage 9 across machines: links leave for other nodes' partitions, and those for ours arrive.
 
+Whether a link leaves is decided in `rust/core/src/node/exchange.rs`, and kept in `rust/core/src/exchange/`.
 `Sender` takes messages from the native node and publishes them; a message is forgotten by the node
 only when the engine has acknowledged it, and given back if not. `Receiver` reads the subjects of the
 partitions that are held here and hands messages to the node, which stores them together with their
@@ -9,11 +10,10 @@ but one window of messages each way. A full stream or a slow node makes both wai
 
 import asyncio
 import contextlib
-import time
 from typing import Protocol
 
-from gossamer.engine import LinkReader, LinkStream
-from gossamer.engine.links import Message
+from gossamer.clock import SYSTEM, Clock
+from gossamer.engine import LinkReader, LinkStream, Message
 from gossamer.errors import EngineError, EngineFullError
 
 WINDOW = 128
@@ -115,9 +115,10 @@ class Sender:
 class Receiver:
     """Reads what is for the partitions held here, for as long as it runs."""
 
-    def __init__(self, node: Inbox, stream: LinkStream) -> None:
+    def __init__(self, node: Inbox, stream: LinkStream, clock: Clock = SYSTEM) -> None:
         self._node = node
         self._stream = stream
+        self._clock = clock
         self._reader: LinkReader | None = None
         self._generation = -1
         self._newest: dict[int, int] = {}
@@ -125,6 +126,8 @@ class Receiver:
         self.identity = 0
         self.read_to = 0
         """All of the stream up to this sequence that is for us is safe in our store."""
+        self.ahead = False
+        """What is stored was read from a stream that has lost its end since: its numbers come again."""
         self.messages = 0
         self.trouble = ""
 
@@ -157,7 +160,7 @@ class Receiver:
         self.trouble = ""
         if messages:
             await self._hand_over(messages)
-        if not messages or time.monotonic() - self._checked > CHECK_EVERY:
+        if not messages or self._clock.monotonic() - self._checked > CHECK_EVERY:
             await self._check()
 
     def _stale(self) -> bool:
@@ -171,12 +174,17 @@ class Receiver:
         self._generation = self._node.generation()
         positions = await asyncio.to_thread(self._positions)
         self._newest = {}
+        state = await self._stream.state()
+        self.identity = state.identity
+        self.ahead = any(
+            stream == state.identity and sequence > state.last
+            for stream, sequence in positions.values()
+        )
         if positions:
             self._reader = await self._stream.reader(positions)
             self.identity = self._reader.identity
         else:
-            state = await self._stream.state()
-            self.identity, self.read_to = state.identity, state.last
+            self.read_to = state.last
 
     def _positions(self) -> dict[int, tuple[int, int]]:
         """Of what is stored, not of what was handed over: what is between may be lost."""
@@ -201,7 +209,7 @@ class Receiver:
 
     async def _check(self) -> None:
         """Moves `read_to`, when nothing is kept for us and all we were given is stored."""
-        self._checked = time.monotonic()
+        self._checked = self._clock.monotonic()
         if self._reader is None:
             return
         last = (await self._stream.state()).last

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from gossamer.disk import write_whole
 from gossamer.errors import GossamerError, StateInUseError
 
 
@@ -63,13 +64,8 @@ class Home:
         for old in self.directory.glob("state.gone.*"):
             shutil.rmtree(old, ignore_errors=True)
         self.incarnation = secrets.token_hex(4)
-        file = self.directory / "identity.json"
-        young = file.with_suffix(".new")
-        with young.open("wb") as out:
-            out.write(msgspec.json.encode(_Identity(self.node, self.crawl, self.incarnation)))
-            out.flush()
-            os.fsync(out.fileno())
-        young.replace(file)
+        identity = _Identity(self.node, self.crawl, self.incarnation)
+        write_whole(self.directory / "identity.json", msgspec.json.encode(identity))
 
     def write_pid(self) -> None:
         (self.directory / "pid").write_text(f"{os.getpid()}\n")

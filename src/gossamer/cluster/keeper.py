@@ -9,7 +9,6 @@ acknowledged, the WARC files that it knows of are safe, and our lease still runs
 import asyncio
 import contextlib
 import shutil
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,12 @@ from typing import Any
 import msgspec
 
 from gossamer._native import Node
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.archive import Copies
+from gossamer.cluster.assignment import Assignment, hand_over
+from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.lease import Lease
-from gossamer.cluster.map import PartitionMap, hand_over
 from gossamer.cluster.snapshots import Manifest, Snapshots
-from gossamer.cluster.view import View
 from gossamer.engine import LinkStream
 from gossamer.errors import ConflictError, EngineError, GossamerError, SnapshotError
 
@@ -45,13 +45,14 @@ class Keeper:
         node: Node,
         *,
         name: str,
-        view: View,
+        view: CrawlState,
         lease: Lease,
         snapshots: Snapshots,
         copies: Copies,
         stream: LinkStream,
         scratch: Path,
         tell: Tell,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._node = node
         self._name = name
@@ -62,6 +63,7 @@ class Keeper:
         self._stream = stream
         self._scratch = scratch
         self._tell = tell
+        self._clock = clock
         self._unsaved: set[int] = set()
         """Cut for a snapshot that was then not published; the node takes them for saved."""
         self._chains: dict[int, tuple[str, ...]] = {}
@@ -73,7 +75,7 @@ class Keeper:
         self.troubles: dict[int, str] = {}
         self.saved_at: float | None = None
 
-    async def drop_foreign(self, value: PartitionMap) -> None:
+    async def drop_foreign(self, value: Assignment) -> None:
         """Gives up what the map does not (or no longer) give us, before anything is visited."""
         self.held = dict(await asyncio.to_thread(self._node.partitions))
         foreign = [
@@ -88,7 +90,7 @@ class Keeper:
             await self._freeze(foreign)
             await self._lose(foreign)
 
-    async def carry_out(self, value: PartitionMap) -> None:
+    async def carry_out(self, value: Assignment) -> None:
         """Makes what is held what the map says, as far as that is possible now."""
         await self.drop_foreign(value)
         missing = [p for p, row in value.owned(self._name).items() if p not in self.held]
@@ -104,7 +106,7 @@ class Keeper:
         if now is not None and not self._open_work(now):
             self.done_epoch = now.epoch
 
-    def _open_work(self, value: PartitionMap) -> bool:
+    def _open_work(self, value: Assignment) -> bool:
         mine = value.owned(self._name)
         return (
             any(row.to for row in mine.values())
@@ -113,7 +115,7 @@ class Keeper:
 
     # --- taking
 
-    async def _gain(self, value: PartitionMap, missing: list[int]) -> None:
+    async def _gain(self, value: Assignment, missing: list[int]) -> None:
         limit = asyncio.Semaphore(LOADS)
 
         async def one(partition: int) -> None:
@@ -131,7 +133,7 @@ class Keeper:
     async def _gain_one(self, partition: int, epoch: int) -> None:
         manifest = await self._snapshots.latest(partition)
         place = self._scratch / f"{partition}.load"
-        place.mkdir(exist_ok=True)
+        await asyncio.to_thread(place.mkdir, exist_ok=True)
         try:
             files = [] if manifest is None else await self._snapshots.load(manifest, place)
             await asyncio.to_thread(self._node.gain, partition, epoch, files)
@@ -176,7 +178,7 @@ class Keeper:
             self._tell("handed_over", f"{len(group)} partitions")
             return
 
-    async def _call_off(self, value: PartitionMap) -> None:
+    async def _call_off(self, value: Assignment) -> None:
         """A frozen partition that stays after all goes on."""
         mine = value.owned(self._name)
         for partition in await asyncio.to_thread(self._node.frozen):
@@ -195,7 +197,7 @@ class Keeper:
                 or await asyncio.to_thread(self._node.changed, partition)
             ]
             await self._save(changed)
-            self.saved_at = time.monotonic()
+            self.saved_at = self._clock.monotonic()
             return len(changed)
 
     async def _save(self, partitions: list[int]) -> None:
@@ -210,7 +212,7 @@ class Keeper:
                 # Changes are of use only after all that were cut before them.
                 whole = partition in self._unsaved or partition not in self._chains
                 self._unsaved.add(partition)
-                cut = time.time()
+                cut = self._clock.now()
                 data = await asyncio.to_thread(self._node.snapshot, partition, str(file), whole)
                 cuts.append((partition, file, msgspec.json.decode(data) | {"cut": cut}))
             await self._links_safe(max(about.get("outbox", 0) for *_, about in cuts))
@@ -218,10 +220,10 @@ class Keeper:
             for partition, file, about in cuts:
                 if self._is_ours_since(partition, about):
                     await self._publish(partition, file, about)
-                file.unlink(missing_ok=True)
+                await asyncio.to_thread(file.unlink, missing_ok=True)
         finally:
             for _partition, file, _about in cuts:
-                file.unlink(missing_ok=True)
+                await asyncio.to_thread(file.unlink, missing_ok=True)
 
     async def _links_safe(self, mark: int) -> None:
         while True:

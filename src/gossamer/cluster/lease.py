@@ -3,18 +3,16 @@
 Guarantees: `fence` is three quarters of a lease after the moment at which the last acknowledged
 renewal was *sent*; the control node takes a node out a whole lease after it *saw* a renewal, which
 is later. So a node has stopped visiting before its partitions are anybody else's, as long as clocks
-run at the same speed to within a quarter. `CLOCK_BOOTTIME` also counts while a machine sleeps.
+run at the same speed to within a quarter. The clock also counts while a machine sleeps.
 """
 
-import time
-from collections.abc import Callable
-
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.messages import (
     Evicted,
     Heartbeat,
     Register,
     Unregister,
-    decode_word,
+    decode_node_record,
     encode,
 )
 from gossamer.engine import Bucket
@@ -22,10 +20,6 @@ from gossamer.errors import ConflictError, EngineEmptyError, EngineError, Evicte
 
 FENCE_SHARE = 0.75
 RENEWALS = 3
-
-
-def boot_micros() -> int:
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
 class Lease:
@@ -40,7 +34,7 @@ class Lease:
         *,
         address: str = "",
         pid: int = 0,
-        clock: Callable[[], int] = boot_micros,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._bucket = bucket
         self.node = node
@@ -65,7 +59,7 @@ class Lease:
     @property
     def left(self) -> float:
         """Seconds in which visits may begin."""
-        return 0.0 if self.fence is None else max(0.0, (self.fence - self._clock()) / 1e6)
+        return 0.0 if self.fence is None else max(0.0, (self.fence - self._clock.micros()) / 1e6)
 
     async def take(self) -> bool:
         """Registers. False: another node of this name lives, or did a moment ago; try again.
@@ -74,7 +68,7 @@ class Lease:
         """
         entry = await self._bucket.get(self.node)
         if entry is not None:
-            last = decode_word(entry.value, self.node)
+            last = decode_node_record(entry.value, self.node)
             # A control node that takes out one of which a new engine knows nothing cannot name its
             # incarnation; it means whoever was there before.
             unnamed = last.incarnation == "" and self._registered
@@ -84,16 +78,16 @@ class Lease:
             elif isinstance(last, Register | Heartbeat):
                 return False
         self.checked = False
-        word = Register(
+        record = Register(
             node=self.node,
             incarnation=self.incarnation,
-            time=time.time(),
+            time=self._clock.now(),
             address=self._address,
             pid=self._pid,
         )
         try:
             self._revision = await self._bucket.change(
-                self.node, encode(word), entry.revision if entry else None
+                self.node, encode(record), entry.revision if entry else None
             )
         except ConflictError:
             return False
@@ -107,17 +101,17 @@ class Lease:
                 raise EvictedError(f"another node took the name {self.node}")
             return
         self._beat += 1
-        sent = self._clock()
-        word = Heartbeat(
+        sent = self._clock.micros()
+        record = Heartbeat(
             node=self.node,
             incarnation=self.incarnation,
             beat=self._beat,
-            time=time.time(),
+            time=self._clock.now(),
             address=self._address,
             pid=self._pid,
         )
         try:
-            self._revision = await self._bucket.update(self.node, encode(word), self._revision)
+            self._revision = await self._bucket.update(self.node, encode(record), self._revision)
         except ConflictError:
             await self._look(sent)
             return
@@ -133,13 +127,13 @@ class Lease:
         if entry is None:
             self._revision = None
             return
-        word = decode_word(entry.value, self.node)
-        if isinstance(word, Evicted):
-            raise EvictedError(f"node {self.node} was taken out: {word.reason}")
-        if word.incarnation != self.incarnation:
+        record = decode_node_record(entry.value, self.node)
+        if isinstance(record, Evicted):
+            raise EvictedError(f"node {self.node} was taken out: {record.reason}")
+        if record.incarnation != self.incarnation:
             raise EvictedError(f"another node took the name {self.node}")
         self._revision = entry.revision
-        if isinstance(word, Heartbeat) and word.beat == self._beat:
+        if isinstance(record, Heartbeat) and record.beat == self._beat:
             self._move_fence(sent)
 
     def _move_fence(self, sent: int) -> None:
@@ -151,11 +145,11 @@ class Lease:
         """The node goes in order: nothing of it visits any more."""
         if self._revision is None:
             return
-        word = Unregister(
-            node=self.node, incarnation=self.incarnation, time=time.time(), keeps=keeps
+        record = Unregister(
+            node=self.node, incarnation=self.incarnation, time=self._clock.now(), keeps=keeps
         )
         try:
-            await self._bucket.update(self.node, encode(word), self._revision)
+            await self._bucket.update(self.node, encode(record), self._revision)
         except EngineError:
             # It will be taken out when its lease has ended.
             return

@@ -17,10 +17,13 @@ from typing import Any
 
 import msgspec
 
-from gossamer.control.answers import ask_control, operator
-from gossamer.control.summary import Summary
+from gossamer.cluster.requests import ask_control, operator
+from gossamer.cluster.summary import Summary
 from gossamer.engine import Access, Engine, Server, connect
 from gossamer.errors import GossamerError
+from gossamer.logging import logger
+
+_log = logger("cluster")
 
 LOOK_EVERY = 0.2
 RECORDS = 256 << 20
@@ -111,7 +114,7 @@ class LocalCluster:
         lease: float,
         links_bytes: int,
         control_port: int,
-        say: Callable[[str], None],
+        log_options: list[str],
     ) -> None:
         self.out = out
         self._port = control_port
@@ -120,7 +123,7 @@ class LocalCluster:
         self._access = access
         self._crawl = crawl
         self._lease = lease
-        self._say = say
+        self._log_options = log_options
         self._server = (
             None
             if urls
@@ -182,6 +185,7 @@ class LocalCluster:
             "--config",
             str(self.out / "crawl.toml"),
             *token,
+            *self._log_options,
         ]
 
     async def _run(  # noqa: PLR0917
@@ -198,7 +202,7 @@ class LocalCluster:
         control += ["--name", "control", "--until-done", "--expect", str(self._count)]
         control += ["--resume"] if resume else []
         if not _is_free(self._port):
-            self._say(f"port {self._port} is in use: the dashboard takes another one")
+            _log.warning("the port is in use: the dashboard takes another one", port=self._port)
             control += ["--set", "control.port=0"]
         self._control = Child("control", self.out / "control", control)
         self._children.append(self._control)
@@ -246,7 +250,7 @@ class LocalCluster:
 
     async def _supervise(self, engine: Engine) -> None:
         if self._server is not None and not self._server.running:
-            self._say("nats-server ended; starting it again")
+            _log.warning("nats-server ended; starting it again")
             self._server.start()
         for child in self._children:
             if child.running or child.code is None or child.code == 0:
@@ -254,7 +258,9 @@ class LocalCluster:
             now = time.monotonic()
             if child.died is None:
                 child.died = now
-                self._say(f"{child.name} ended with code {child.code}: {child.last_words()}")
+                _log.warning(
+                    "a process ended", name=child.name, code=child.code, said=child.last_words()
+                )
             wait = 0.0 if child is self._control else 2 * self._lease
             if now - child.died < wait:
                 continue
@@ -275,6 +281,6 @@ class LocalCluster:
         while any(child.running for child in self._children):
             if time.monotonic() > end:
                 names = [child.name for child in self._children if child.running]
-                self._say(f"{', '.join(names)} did not end; killing")
+                _log.warning("killing what did not end", names=", ".join(names))
                 return
             await asyncio.sleep(0.05)

@@ -13,15 +13,17 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from gossamer._native import Node
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.addresses import Addresses
 from gossamer.cluster.archive import Copies
+from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.exchange import Receiver, Sender
 from gossamer.cluster.home import Home
 from gossamer.cluster.keeper import FencedError, Keeper
@@ -29,18 +31,18 @@ from gossamer.cluster.lease import Lease
 from gossamer.cluster.messages import (
     Event,
     Happened,
+    NodeStatus,
     Pause,
     Paused,
     Resumed,
     Shutdown,
-    Status,
     encode,
 )
 from gossamer.cluster.questions import Questions
+from gossamer.cluster.requests import persist
 from gossamer.cluster.snapshots import Archive, Snapshots
-from gossamer.cluster.view import View
 from gossamer.disk import free_bytes
-from gossamer.engine import Engine, LinkStream
+from gossamer.engine import Engine
 from gossamer.engine.tasks import end
 from gossamer.errors import (
     EngineEmptyError,
@@ -48,13 +50,20 @@ from gossamer.errors import (
     EvictedError,
     SnapshotError,
 )
+from gossamer.logging import logger
 from gossamer.model.progress import Activity, Progress
 from gossamer.settings import CrawlSettings
 
-STEP_WAIT = 0.1
+_log = logger("member")
+TROUBLES = {"trouble", "snapshot_failed", "partition_waits", "gave_up"}
+"""Kinds of events that somebody should look at."""
+
 STATUS_EVERY = 0.5
 OBEY_EVERY = 0.3
 """Seconds between looks at what is wanted: a pause holds within a second."""
+
+JOIN = 30.0
+"""Seconds that a node which joins waits for an engine that is away."""
 
 GRACE = 10.0
 DRAIN = 10.0
@@ -69,6 +78,8 @@ class Wiring(Protocol):
     def native_text(self, settings: CrawlSettings, name: str) -> str: ...
     def read_settings(self, text: str) -> CrawlSettings: ...
     def last_visits(self, directory: Path, url: str) -> list[dict[str, object]]: ...
+    async def step(self, node: Node, threads: Executor) -> bytes:
+        """`Node.step`, which waits for something to do, away from the event loop."""
 
 
 class Member:
@@ -83,18 +94,19 @@ class Member:
         wiring: Wiring,
         host: str,
         pid: int,
-        say: Callable[[str], None],
+        clock: Clock = SYSTEM,
     ) -> None:
         self._home = home
         self._engine = engine
         self._url = snapshots_url
         self._wiring = wiring
         self._host, self._pid = host, pid
-        self._say = say
-        self._view = View(engine)
-        self._stream = LinkStream(engine)
+        self._clock = clock
+        self._disk_free: int | None = None
+        self._view = CrawlState(engine)
+        self._stream = engine.links()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="node")
-        self._started = time.time()
+        self._started = self._clock.now()
         self._state = "joining"
         self._progress: Progress | None = None
         self._settings: CrawlSettings | None = None
@@ -140,16 +152,13 @@ class Member:
     async def _join(self) -> CrawlSettings | None:
         """Waits for the crawl to be known to the engine. None: stopped before it was."""
         await self._view.open()
-        told = ""
         while True:
             try:
                 await self._view.refresh()
                 if self._view.crawl is not None and self._view.map is not None:
                     break
             except EngineError as error:
-                if str(error) != told:
-                    told = str(error)
-                    self._say(f"waiting: {told}")
+                _log.warning("waiting for the crawl", error=str(error))
             if self._stop.is_set():
                 return None
             await self._view.wait()
@@ -158,19 +167,16 @@ class Member:
 
     async def _take_lease(self) -> None:
         """Registers; a node of this name on another disk must be taken out first."""
-        told = False
         while not self._stop.is_set():
             try:
                 if await self._lease.take():
                     return
-                if not told:
-                    told = True
-                    self._say(
-                        f"a node named {self._home.node} is running, or was until a moment ago, on "
-                        "another disk; waiting until its lease has ended"
-                    )
+                _log.warning(
+                    "a node of this name is running, or was until a moment ago, on another disk; "
+                    "waiting until its lease has ended"
+                )
             except EngineError as error:
-                self._say(f"waiting: {error}")
+                _log.warning("waiting for a lease", error=str(error))
             await asyncio.sleep(self._lease.every)
 
     # --- crawling
@@ -184,11 +190,13 @@ class Member:
             cluster.lease,
             address=self._host,
             pid=self._pid,
+            clock=self._clock,
         )
-        self._receiver = Receiver(self._node, self._stream)
+        self._receiver = Receiver(self._node, self._stream, self._clock)
         self._sender = Sender(self._node, self._stream)
-        snapshots = Snapshots(self._url, self._view.crawl.name)  # type: ignore[union-attr]
-        await snapshots.check_belongs(self._view.crawls)
+        snapshots = Snapshots(self._url, self._view.crawl.name, self._clock)  # type: ignore[union-attr]
+        # Servers that elect a leader just now are no reason to end.
+        await persist(lambda: snapshots.check_belongs(self._view.crawls), JOIN)
         archive = Archive(self._url, self._engine.names.crawl) if cluster.archive else None
         self._copies = Copies(self._home.directory, name, archive, keep=cluster.snapshot_keep)
 
@@ -202,6 +210,7 @@ class Member:
             stream=self._stream,
             scratch=self._home.scratch,
             tell=self._tell,
+            clock=self._clock,
         )
         self._addresses = Addresses(self._node, name=name, engine=self._engine, view=self._view)
         questions = Questions(
@@ -212,6 +221,7 @@ class Member:
             visits=lambda url: self._wiring.last_visits(self._home.directory, url),
         )
         await self._take_lease()
+        _log.info("joined", incarnation=self._home.incarnation)
         names = self._engine.names
         listening = [
             await self._engine.serve(names.grants(name), self._addresses.answer),
@@ -281,16 +291,14 @@ class Member:
                 self._view.hint.set()
 
     async def _stepping(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
-            data = await loop.run_in_executor(self._threads, self._node.step, STEP_WAIT)
-            self._progress = _progress(data)
+            self._progress = _progress(await self._wiring.step(self._node, self._threads))
             if self._progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}:
                 # Nothing to do until links arrive.
                 await asyncio.sleep(0.02)
             if self._state == "pausing" and not self._progress.in_flight:
                 self._state = "paused"
-                await self._publish(Paused(node=self._home.node, time=time.time()))
+                await self._publish(Paused(node=self._home.node, time=self._clock.now()))
 
     async def _following(self) -> None:
         """Reads what the engine says and does it."""
@@ -350,15 +358,15 @@ class Member:
         elif not still and self._state in {"pausing", "paused"}:
             self._state = "running"
             self._node.set_paused(False)
-            await self._publish(Resumed(node=self._home.node, time=time.time()))
+            await self._publish(Resumed(node=self._home.node, time=self._clock.now()))
 
     async def _saving(self) -> None:
         """Snapshots by the clock."""
         assert self._settings is not None  # noqa: S101
         while True:
-            begun = time.monotonic()
+            begun = self._clock.monotonic()
             # In short naps: the setting can change meanwhile.
-            while time.monotonic() - begun < self._settings.cluster.snapshot_every:  # noqa: ASYNC110
+            while self._clock.monotonic() - begun < self._settings.cluster.snapshot_every:  # noqa: ASYNC110
                 await asyncio.sleep(min(1.0, self._settings.cluster.snapshot_every))
             try:
                 await self._keeper.save_changed()
@@ -370,11 +378,12 @@ class Member:
     async def _reporting(self) -> None:
         names = self._engine.names
         while True:
+            self._disk_free = await asyncio.to_thread(free_bytes, self._home.directory)
             with contextlib.suppress(EngineError):
                 await self._engine.publish(names.status(self._home.node), encode(self._status()))
             await asyncio.sleep(STATUS_EVERY)
 
-    def _status(self) -> Status:
+    def _status(self) -> NodeStatus:
         keeper, lease = self._keeper, self._lease
         fenced = lease.left <= 0 and self._state not in {"joining", "leaving"}
         notes = [one for one in (self._sender.trouble, self._receiver.trouble) if one]
@@ -383,10 +392,10 @@ class Member:
             notes.append(f"{damaged} messages of links could not be read; see `nodes resend`")
         notes += [f"partition {p}: {text}" for p, text in list(keeper.troubles.items())[:10]]
         saved = keeper.saved_at
-        return Status(
+        return NodeStatus(
             node=self._home.node,
             incarnation=self._home.incarnation,
-            time=time.time(),
+            time=self._clock.now(),
             started=self._started,
             state="fenced" if fenced else self._state,
             progress=self._progress,
@@ -395,22 +404,24 @@ class Member:
             outbox=self._node.outbox()[0],
             read_to=self._receiver.read_to,
             stream=self._receiver.identity,
+            ahead=self._receiver.ahead,
             roots=max(0, self._known_roots),
             settings=self._known_change,
-            snapshot_age=None if saved is None else time.monotonic() - saved,
+            snapshot_age=None if saved is None else self._clock.monotonic() - saved,
             lease_left=round(lease.left, 3),
             host=self._host,
             pid=self._pid,
             held=self._held,
-            disk_free=free_bytes(self._home.directory),
+            disk_free=self._disk_free,
             cpu_seconds=round(time.process_time(), 3),
             loop_seconds=round(time.thread_time(), 3),
             notes=notes,
         )
 
     def _tell(self, kind: str, text: str) -> None:
-        self._say(f"{kind}: {text}")
-        event = Happened(node=self._home.node, time=time.time(), kind=kind, text=text)
+        level = _log.warning if kind in TROUBLES else _log.info
+        level(kind.replace("_", " "), what=text)
+        event = Happened(node=self._home.node, time=self._clock.now(), kind=kind, text=text)
         task = asyncio.ensure_future(self._publish(event))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
@@ -421,12 +432,13 @@ class Member:
 
 
 async def _wait(condition: Callable[[], bool], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not condition():  # noqa: ASYNC110  nobody tells us
+    now = asyncio.get_running_loop().time
+    end = now() + seconds
+    while now() < end and not condition():  # noqa: ASYNC110  nobody tells us
         await asyncio.sleep(0.05)
 
 
-async def evicted(home: Home, error: EvictedError, say: Callable[[str], None]) -> None:
+async def evicted(home: Home, error: EvictedError) -> None:
     """After the files are closed: the state goes, the next incarnation joins with nothing."""
-    say(f"{error}; joining anew with an empty state")
+    _log.warning("taken out; joining anew with an empty state", why=str(error))
     await asyncio.to_thread(home.renew)

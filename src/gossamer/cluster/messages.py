@@ -13,7 +13,8 @@ import msgspec
 from gossamer.errors import VersionError
 from gossamer.model.progress import Progress
 
-PROTOCOL = 1
+PROTOCOL = 2
+"""2: messages of links have scores, kinds and anchor texts, and snapshots another format."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower):
@@ -158,7 +159,7 @@ class Controls(Message, frozen=True, kw_only=True):
 # --- subjects
 
 
-class Status(Message, frozen=True, kw_only=True):
+class NodeStatus(Message, frozen=True, kw_only=True, tag="status"):
     """A node's reading of itself, twice a second."""
 
     node: str
@@ -176,6 +177,8 @@ class Status(Message, frozen=True, kw_only=True):
     read_to: int = 0
     """All of the stream up to here that concerns this node is safe in its store."""
     stream: int = 0
+    ahead: bool = False
+    """This node has read more than the stream holds: the stream lost what it had acknowledged."""
     roots: int = 0
     """Parts of the roots that this node knows."""
     settings: int = 0
@@ -226,22 +229,26 @@ class Question(Message, frozen=True, kw_only=True):
     """Who gave the command, for the audit log: user and machine."""
     audited: bool = False
     """The asker keeps the account of it."""
+    id: str = ""
+    """The same when a question is asked again, so that it is carried out once; empty: once only."""
 
 
 class Answer(Message, frozen=True, kw_only=True):
     """`error` is empty, or says why there is no answer."""
 
     error: str = ""
+    kind: str = ""
+    """What kind of error it is, by its name in `cluster.requests`."""
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-NodeWord = Register | Heartbeat | Unregister | Evicted
+NodeRecord = Register | Heartbeat | Unregister | Evicted
 Wanted = Resume | Pause | Shutdown
 Event = Paused | Resumed | Happened
 
 MESSAGES: tuple[type[Message], ...] = (
     Register, Heartbeat, Unregister, Evicted, Crawl, Resume, Pause, Shutdown, Roots, Leader, Controls, Leaving, Held,
-    Duty, Status, Paused, Resumed, Happened, Question, Answer,
+    Duty, NodeStatus, Paused, Resumed, Happened, Question, Answer,
 )  # fmt: skip
 
 T = TypeVar("T")
@@ -276,8 +283,8 @@ def decode(data: bytes, kind: type[T], who: str = "the other side") -> T:
         raise VersionError(f"{who} sent a message that is not understood: {error}") from error
 
 
-def decode_word(data: bytes, node: str) -> NodeWord:
-    return decode(data, NodeWord, f"node {node}")  # type: ignore[arg-type]
+def decode_node_record(data: bytes, node: str) -> NodeRecord:
+    return decode(data, NodeRecord, f"node {node}")  # type: ignore[arg-type]
 
 
 def decode_wanted(data: bytes) -> Wanted:

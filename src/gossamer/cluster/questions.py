@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from gossamer._native import Node
+from gossamer._native import Node, StateFullError
 from gossamer.cluster.host_questions import HostQuestions
 from gossamer.cluster.keeper import Keeper
-from gossamer.cluster.messages import Answer, Question, Status, decode, encode
-from gossamer.errors import GossamerError
+from gossamer.cluster.messages import Answer, NodeStatus, Question, decode, encode
+from gossamer.cluster.requests import failure
+from gossamer.errors import DiskFullError, UsageError
 
 
 class WhyBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -36,7 +37,7 @@ class Questions:
         keeper: Keeper,
         *,
         stop: Callable[..., None],
-        status: Callable[[], Status],
+        status: Callable[[], NodeStatus],
         visits: Callable[[str], list[dict[str, object]]],
     ) -> None:
         self._node = node
@@ -59,18 +60,21 @@ class Questions:
 
     async def answer(self, data: bytes) -> bytes:
         try:
-            question = decode(data, Question, "the asker")
-            known = self.names.get(question.name)
-            if known is None:
-                return encode(Answer(error=f"a node does not know the question {question.name!r}"))
-            body, method = known
-            raw = bytes(question.body)
-            value = body() if raw == b"null" and body is Nothing else None
-            value = value if value is not None else msgspec.json.decode(raw, type=body)
-            result = await method(value)
-        except (GossamerError, msgspec.MsgspecError, ValueError, OSError) as error:
-            return encode(Answer(error=str(error) or type(error).__name__))
-        return encode(Answer(body=msgspec.Raw(msgspec.json.encode(result))))
+            result = await self._result(decode(data, Question, "the asker"))
+            return encode(Answer(body=msgspec.Raw(msgspec.json.encode(result))))
+        except StateFullError as error:
+            return encode(failure(DiskFullError(str(error))))
+        except Exception as error:  # noqa: BLE001  whoever asks must not wait in vain
+            return encode(failure(error))
+
+    async def _result(self, question: Question) -> Any:
+        known = self.names.get(question.name)
+        if known is None:
+            raise UsageError(f"a node does not know the question {question.name!r}")
+        body, method = known
+        raw = bytes(question.body)
+        # A question without a body is one with all its defaults.
+        return await method(msgspec.json.decode(b"{}" if raw == b"null" else raw, type=body))
 
     async def _why(self, body: WhyBody) -> Any:
         return msgspec.json.decode(await asyncio.to_thread(self._node.why, body.url))
@@ -94,7 +98,7 @@ class Questions:
         await asyncio.to_thread(self._node.rerank)
         return True
 
-    async def _tell_status(self, _body: Nothing) -> Status:
+    async def _tell_status(self, _body: Nothing) -> NodeStatus:
         return self._status()
 
     async def _shutdown(self, _body: Nothing) -> bool:

@@ -17,7 +17,6 @@ import asyncio
 import contextlib
 import hashlib
 import secrets
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ import msgspec
 import obstore
 from obstore.store import ObjectStore
 
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.messages import PROTOCOL
 from gossamer.cluster.store import open_store, refused, words
 from gossamer.engine import Bucket
@@ -62,9 +62,10 @@ def _name(epoch: int, number: int) -> str:
 class Snapshots:
     """The snapshots of one crawl."""
 
-    def __init__(self, url: str, crawl: str) -> None:
+    def __init__(self, url: str, crawl: str, clock: Clock = SYSTEM) -> None:
         self.url = url
         self._crawl = crawl
+        self._clock = clock
         self._store = open_store(url)
         self._numbers: dict[int, int] = {}
 
@@ -150,7 +151,7 @@ class Snapshots:
             number=await self._next(partition),
             size=size,
             sha256=digest,
-            time=time.time(),
+            time=self._clock.now(),
             node=node,
             position=tuple(about.get("position") or (0, 0)),
             before=before,

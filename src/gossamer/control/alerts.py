@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gossamer.control.history import Readings
-from gossamer.control.newsroom import Newsroom
-from gossamer.control.shapes import Alert, Event, EventKind, NodeView, Severity, Status
-from gossamer.control.shapes.nodes import NodeState
+from gossamer.control.event_log import EventLog
+from gossamer.control.readings import Readings
+from gossamer.control.schemas import Alert, Event, EventKind, NodeView, Severity, Status
+from gossamer.control.schemas.nodes import NodeState
 from gossamer.model.progress import Activity
+from gossamer.policy.hosts.outcomes import Group, group
 
 LOW_DISK: Final = 2 * 1024**3
 STUCK_AFTER: Final = 60.0
@@ -16,10 +17,6 @@ SILENT_AFTER: Final = 5.0
 ERROR_SHARE: Final = 0.5
 ERROR_LEAST: Final = 50
 NAMED: Final = 3
-FAILURES: Final = {
-    "server_failed", "throttled", "dns_not_found", "dns_failed", "connect_failed", "tls_failed",
-    "timed_out", "disconnected", "protocol_broken", "encoding_broken", "robots_unreachable",
-}  # fmt: skip
 
 
 class Trouble(StrEnum):
@@ -42,10 +39,12 @@ class _Finding(NamedTuple):
 class Alerts:
     """The alerts that stand, with since when."""
 
-    def __init__(self, newsroom: Newsroom) -> None:
-        self._newsroom = newsroom
+    def __init__(self, event_log: EventLog) -> None:
+        self._event_log = event_log
         self._standing: dict[tuple[str, str | None], Alert] = {}
         self._told: dict[tuple[str, str | None], str] = {}
+        # By door: failures of its policies, and when they grew last.
+        self._failures: dict[str, tuple[int, float]] = {}
 
     def standing(self) -> list[Alert]:
         return sorted(self._standing.values(), key=lambda alert: alert.since)
@@ -79,6 +78,7 @@ class Alerts:
                 *_disk(status),
                 *_progress(status, readings),
                 *_hosts(status, readings),
+                *self._doors(status),
                 *(_TROUBLES[trouble] for trouble in troubles),
                 # Without the engine nobody is heard: that says nothing about the nodes.
                 *(
@@ -99,15 +99,34 @@ class Alerts:
         if tell:
             self._tell()
 
+    def _doors(self, status: Status) -> list[_Finding]:
+        """Policies that failed within the last minute, or whose door rests."""
+        found = []
+        for door, view in status.doors.items():
+            known, since = self._failures.get(door, (0, 0.0))
+            if view.failures > known:
+                since = status.time
+            self._failures[door] = (view.failures, since)
+            is_recent = view.failures > 0 and status.time - since < STUCK_AFTER
+            if is_recent or view.resting is not None:
+                found.append(
+                    _Finding(
+                        f"policy_{door}", Severity.WARNING,
+                        f"the policy of {door} fails: {view.last_failure}",
+                        "see the log of the nodes; the crawl goes on as without the policy",
+                    )
+                )  # fmt: skip
+        return found
+
     def _tell(self) -> None:
         for key in [key for key in self._told if key not in self._standing]:
             kind, node = key
             words = f"over: {self._told.pop(key)}"
-            self._newsroom.tell(EventKind.ALERT_ENDED, words, node=node, data={"kind": kind})
+            self._event_log.tell(EventKind.ALERT_ENDED, words, node=node, data={"kind": kind})
         for key, alert in self._standing.items():
             if key not in self._told and alert.severity is not Severity.NOTICE:
                 self._told[key] = alert.text
-                self._newsroom.tell(
+                self._event_log.tell(
                     EventKind.ALERT, alert.text, node=alert.node, data={"kind": alert.kind}
                 )
 
@@ -160,10 +179,20 @@ def _hosts(status: Status, readings: Readings) -> list[_Finding]:
                 "they are tried again later; `retry` tries one now",
             )
         )  # fmt: skip
+    if defects := status.outcomes.get("internal_error", 0):
+        found.append(
+            _Finding(
+                "internal_error", Severity.WARNING,
+                f"the crawler's own code failed on {defects} visits: a defect",
+                "the fetch log names the URLs, standard error the place in the code; please report it",
+            )
+        )  # fmt: skip
     before = readings.outcomes_before(STUCK_AFTER, status.time)
     grown = {name: count - before.get(name, 0) for name, count in status.outcomes.items()}
     total = sum(grown.values())
-    failed = {name: count for name, count in grown.items() if name in FAILURES and count > 0}
+    failed = {
+        name: count for name, count in grown.items() if count > 0 and group(name) is Group.FAILED
+    }
     if before and total >= ERROR_LEAST and sum(failed.values()) > ERROR_SHARE * total:
         worst = max(failed, key=lambda name: failed[name])
         share = 100 * sum(failed.values()) // total

@@ -5,6 +5,7 @@ command line.
 import http.client
 import os
 import ssl
+import time
 import urllib.parse
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,19 @@ from gossamer.errors import GossamerError, UsageError
 
 TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
 TIMEOUT = 60.0
+PATIENCE = 20.0
+"""Seconds in which a request is made again that the control node asks to make again."""
+LONGEST_WAIT = 5.0
 LONG_TIMEOUT = 330.0
 """For commands whose answer a control node itself awaits for up to 300 s."""
+
+
+class AwayError(GossamerError):
+    """The control node cannot do it now. `again`: seconds after which it may; None: not soon."""
+
+    def __init__(self, text: str, again: float | None) -> None:
+        super().__init__(text)
+        self.again = again
 
 
 class Client:
@@ -48,7 +60,21 @@ class Client:
     def ask(
         self, method: str, path: str, body: object = None, *, timeout: float | None = None
     ) -> Any:
-        """The answer's JSON; a refusal is an error with its reason."""
+        """The answer's JSON; a refusal is an error with its reason.
+
+        Where the engine or a node is away for a moment, which is a 503 with Retry-After, it is asked
+        again for a while.
+        """
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._ask(method, path, body, timeout)
+            except AwayError as error:
+                if error.again is None or time.monotonic() + error.again > end:
+                    raise
+                time.sleep(error.again)
+
+    def _ask(self, method: str, path: str, body: object, timeout: float | None) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         content = None
         if body is not None:
@@ -69,6 +95,8 @@ class Client:
             raise GossamerError(f"{self._url} is no control node: it answered no JSON") from error
         if answer.status >= 400:
             detail = value.get("detail") if isinstance(value, dict) else answer.reason
+            if answer.status == 503:
+                raise AwayError(f"not done now: {detail}", _seconds(answer.headers["Retry-After"]))
             kind = UsageError if answer.status in {404, 422} else GossamerError
             raise kind(f"refused ({answer.status}): {detail}")
         return value
@@ -80,6 +108,11 @@ class Client:
                 self._host, self._port, timeout=timeout, context=context
             )
         return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+
+
+def _seconds(text: str | None) -> float | None:
+    """Of a Retry-After field that a control node sends: whole seconds."""
+    return min(float(text), LONGEST_WAIT) if text is not None and text.isdecimal() else None
 
 
 def path_of(*parts: str) -> str:

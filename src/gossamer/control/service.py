@@ -10,7 +10,7 @@ the reason), `WrongValueError` (422), `UnreachableError` (503: nobody answers fo
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from gossamer.control.shapes import (
+from gossamer.control.schemas import (
     Alert,
     Change,
     ChangeSettings,
@@ -35,7 +35,7 @@ from gossamer.control.shapes import (
     SubmissionPage,
     UrlAccount,
 )
-from gossamer.errors import GossamerError
+from gossamer.errors import DiskFullError, EngineError, GossamerError, UsageError
 
 
 class ServiceError(GossamerError):
@@ -60,7 +60,31 @@ class WrongValueError(ServiceError):
 
 
 class UnreachableError(ServiceError):
-    """The node or the engine that would have to answer does not."""
+    """The node or the engine that would have to answer does not.
+
+    `again`: seconds after which asking again may help; None: asking again is of no use, or would do
+    twice what was done.
+    """
+
+    def __init__(self, code: str, detail: str, *, again: int | None = 2) -> None:
+        super().__init__(code, detail)
+        self.again = again
+
+
+def service_error(error: GossamerError) -> ServiceError:
+    """What a node or the leading control node failed with, as the API tells it.
+
+    Wrong use is refused; what is away may be asked again; a failure of the node itself is neither.
+    """
+    if isinstance(error, ServiceError):
+        return error
+    if isinstance(error, DiskFullError):
+        return RefusedError("disk_full", str(error))
+    if isinstance(error, UsageError):
+        return RefusedError("not_done", str(error))
+    if isinstance(error, EngineError):
+        return UnreachableError("no_answer", str(error))
+    return UnreachableError("failed", str(error), again=None)
 
 
 class Service(Protocol):

@@ -11,7 +11,7 @@ import secrets
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from gossamer.control.shapes import Access, Role
+from gossamer.control.schemas import Access, Role
 from gossamer.errors import GossamerError, SettingsError
 
 FILES: Final = {Role.OPERATE: "token", Role.READ: "token-read"}

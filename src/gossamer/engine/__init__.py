@@ -5,16 +5,23 @@ the control node's copy, the links from the nodes that sent them, partitions fro
 nothing here tries to be cleverer than the engine: an error says that it did not work, and the caller
 tries again with what it still has.
 
-`names` lists every bucket, stream and subject. `server` runs an engine on this machine. `connection`
-is one process's line to it, `bucket` a key-value bucket with compare-and-set, `links` the stream of
-links between partitions, `records` a stream of what happened.
+`ports` says what the rest of the program may use, `jetstream` does it with NATS, `memory` within one
+process, for tests. `names` lists every bucket, stream and subject. `server` runs NATS on this machine.
 """
 
-from gossamer.engine.bucket import Bucket, Entry
-from gossamer.engine.connection import Access, Engine, connect
-from gossamer.engine.links import LinkReader, LinkStream, StreamState
+from gossamer.engine.jetstream.access import Access
+from gossamer.engine.jetstream.opening import connect
 from gossamer.engine.names import Names
-from gossamer.engine.records import RecordStream
+from gossamer.engine.ports import (
+    Bucket,
+    Engine,
+    Entry,
+    LinkReader,
+    LinkStream,
+    Message,
+    RecordStream,
+    StreamState,
+)
 from gossamer.engine.server import Server
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "Entry",
     "LinkReader",
     "LinkStream",
+    "Message",
     "Names",
     "RecordStream",
     "Server",

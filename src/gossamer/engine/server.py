@@ -7,6 +7,7 @@ the directory can read; the server ends with this process, however that ends.
 
 import contextlib
 import ctypes
+import functools
 import os
 import secrets
 import shutil
@@ -119,7 +120,7 @@ class Server:
                 stdout=messages,
                 stderr=messages,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509
+                preexec_fn=functools.partial(end_with, os.getpid()),  # noqa: PLW1509
             )
         self._wait()
 
@@ -179,8 +180,12 @@ def _write_secret(file: Path, text: str) -> None:
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def _end_with_parent() -> None:
+def end_with(parent: int) -> None:
+    """In the child, before the server: it gets a signal when its parent ends, or ends now if that is over.
+
+    Looking for process 1 would not do: in a container that is our parent itself.
+    """
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() == 1:
+        if os.getppid() != parent:
             os._exit(1)

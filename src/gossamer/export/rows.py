@@ -16,8 +16,9 @@ from gossamer._native import (
     parse_page,
 )
 from gossamer.export.stored import StoredPage, stored_pages
-from gossamer.path.store.http import field, fields
+from gossamer.library.http import field, fields
 from gossamer.settings import CrawlSettings, load
+from gossamer.settings.url_rules import url_rules
 
 TEXT_LIMIT = 64 << 20
 """Decoded bytes of a page that are read at most."""
@@ -71,14 +72,7 @@ class _Reader:
     def of(out: Path) -> "_Reader":
         file = out / "crawl.toml"
         settings = load(file if file.exists() else None, {})
-        canonical = settings.canonical
-        rules = UrlRules(
-            canonical.strip_parameters,
-            canonical.strip_sessions,
-            canonical.max_length,
-            settings.grouping,
-        )
-        return _Reader(settings, rules)
+        return _Reader(settings, url_rules(settings))
 
     def parse(self, stored: StoredPage) -> ParsedPage | None:
         """What the page says; `None` where its body is stored under another URL."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer.path.store import LogLine, Page, read_log, read_pages
+from gossamer.library import LogLine, Page, read_log, read_pages
 
 AHEAD = 100_000
 """Lines held while the line of a record is looked for; a sound crawl needs a handful."""

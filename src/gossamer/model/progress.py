@@ -15,6 +15,24 @@ class Activity(StrEnum):
     LIMIT_REACHED = "limit_reached"
 
 
+class DoorReport(msgspec.Struct, frozen=True):
+    """How the policies of a door did, since this process began."""
+
+    batches: int = 0
+    """Batches that were answered."""
+    rows: int = 0
+    failures: int = 0
+    """Batches that were not: late, failed or answered with nonsense."""
+    late: int = 0
+    failed: int = 0
+    nonsense: int = 0
+    defaults: int = 0
+    """Rows that had the native default because of that, or because the door rested."""
+    resting: float | None = None
+    """Seconds that the door still rests after failures."""
+    last_failure: str = ""
+
+
 class Progress(msgspec.Struct, frozen=True):
     """A reading of the counters. Totals count from the crawl's first start, not this process's."""
 
@@ -50,3 +68,5 @@ class Progress(msgspec.Struct, frozen=True):
     hosts_blocked: int = 0
     reranking: int = 0
     reranked: int = 0
+    doors: dict[str, DoorReport] = {}
+    """By door; only those with a policy."""

@@ -10,37 +10,57 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-
-import msgspec
 
 from gossamer import _native
 from gossamer.cluster.home import Home
 from gossamer.cluster.member import Member, evicted
-from gossamer.control.decisions import OWN
-from gossamer.engine import Access, connect
+from gossamer.cluster.shared_settings import engine_access, read_settings
+from gossamer.engine import connect
 from gossamer.engine.names import check_node_name
 from gossamer.errors import DiskFullError, EvictedError, GossamerError, StateInUseError
-from gossamer.node.handover import native_settings
+from gossamer.node.doors import Doors
+from gossamer.node.native_settings import NONE, to_native
+from gossamer.node.policy_log import PolicyLog
 from gossamer.node.recent import visit_rows
+from gossamer.policy.chosen import choose
 from gossamer.settings import CrawlSettings
-from gossamer.settings.load import check
+
+STEP_WAIT = 0.1
+"""Seconds that a step waits for something to do."""
 
 
 class NativeWiring:
     """What a member needs of the native part."""
 
+    def __init__(self) -> None:
+        self._policies = NONE
+
     def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> _native.Node:
+        """With its doors: their threads end when the node is closed.
+
+        PolicyError: the crawl's settings name a policy that this machine has not.
+        """
+        self._policies = choose(settings)
         try:
             node = _native.Node(str(directory), self.native_text(settings, name))
         except _native.StateInUseError as error:
             raise StateInUseError(f"{directory}: {error}") from error
         except (_native.StateError, OSError, ValueError) as error:
             raise GossamerError(f"{directory}: {error}") from error
+        if self._policies.called:
+            Doors(self._policies, settings, PolicyLog()).start(node.doors())
         return node
 
     def native_text(self, settings: CrawlSettings, name: str) -> str:
-        return native_settings(settings, node_name=name, host_list=True)
+        return to_native(
+            settings, node_name=name, host_list=True, policies=self._policies, secrets=True
+        )
+
+    async def step(self, node: _native.Node, threads: Executor) -> bytes:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads, node.step, STEP_WAIT)
 
     def read_settings(self, text: str) -> CrawlSettings:
         return read_settings(text)
@@ -58,37 +78,12 @@ class NativeSeeds:
     def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]:
         return _native.pack_seeds(self._text(settings), list(urls))[0]
 
+    def check(self, settings: CrawlSettings) -> None:
+        """What only the native part can check (regular expressions, ranges): `ValueError`."""
+        _native.pack_seeds(self._text(settings), [])
+
     def _text(self, settings: CrawlSettings) -> str:
-        return native_settings(settings, node_name="control")
-
-
-def read_settings(text: str) -> CrawlSettings:
-    return check(msgspec.json.decode(text), "the crawl's settings")
-
-
-def write_settings(settings: CrawlSettings) -> str:
-    """For the engine: without what belongs to this machine."""
-    values = settings.model_dump(mode="json", exclude_none=True)
-    for name in OWN:
-        values["cluster"].pop(name, None)
-    return msgspec.json.encode(values).decode()
-
-
-def access(settings: CrawlSettings) -> Access:
-    """How this machine reaches the engine."""
-    cluster = settings.cluster
-
-    def path(text: str | None) -> Path | None:
-        return Path(text) if text else None
-
-    return Access(
-        cluster.engine,
-        path(cluster.credentials),
-        path(cluster.tls_ca),
-        path(cluster.tls_cert),
-        path(cluster.tls_key),
-        path(cluster.token),
-    )
+        return to_native(settings, node_name="control")
 
 
 async def run_node(
@@ -96,7 +91,6 @@ async def run_node(
     *,
     name: str,
     out: Path,
-    say: Callable[[str], None],
     ended: asyncio.Event | None = None,
 ) -> str:
     """A node's process, through as many incarnations as it takes; gives why it ended."""
@@ -104,7 +98,7 @@ async def run_node(
     home = Home(out, name, settings.cluster.name)
     await asyncio.to_thread(home.open)
     await asyncio.to_thread(home.write_pid)
-    engine = await connect(access(settings), settings.cluster.name, f"node {name}")
+    engine = await connect(engine_access(settings), settings.cluster.name, f"node {name}")
     loop = asyncio.get_running_loop()
     current: list[Member] = []
 
@@ -124,13 +118,12 @@ async def run_node(
                 wiring=NativeWiring(),
                 host=socket.gethostname(),
                 pid=os.getpid(),
-                say=say,
             )
             current[:] = [member]
             try:
                 return await member.run()
             except EvictedError as error:
-                await evicted(home, error, say)
+                await evicted(home, error)
             except _native.StateFullError as error:
                 raise DiskFullError(f"{out}: {error}") from error
             except (_native.StateError, OSError) as error:
@@ -142,7 +135,7 @@ async def run_node(
             loop.remove_signal_handler(number)
         with contextlib.suppress(Exception):
             await engine.close()
-        (out / "pid").unlink(missing_ok=True)
+        await asyncio.to_thread((out / "pid").unlink, missing_ok=True)
 
 
 async def _stop_when(ended: asyncio.Event, stop: Callable[[], None]) -> None:

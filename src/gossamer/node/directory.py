@@ -7,11 +7,11 @@ whenever it was killed; nothing of a directory that is refused is changed.
 `seeds.new` holds the seeds until the state has them.
 """
 
-import os
 from pathlib import Path
 
 import msgspec
 
+from gossamer.disk import write_whole
 from gossamer.errors import GossamerError, StateInUseError
 from gossamer.settings import CrawlSettings, dump
 
@@ -41,7 +41,7 @@ def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: boo
         raise StateInUseError(f"{out} is not empty and holds no crawl; choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _write(out / SEEDS, msgspec.json.encode(seeds))
+        write_whole(out / SEEDS, msgspec.json.encode(seeds))
     except OSError as error:
         raise GossamerError(f"cannot begin a crawl in {out}: {error.strerror}") from error
     save_settings(out, settings)
@@ -53,7 +53,7 @@ def save_settings(out: Path, settings: CrawlSettings) -> None:
     file, text = out / SETTINGS, dump(settings).encode()
     try:
         if not file.exists() or file.read_bytes() != text:
-            _write(file, text)
+            write_whole(file, text)
     except OSError as error:
         raise GossamerError(f"cannot write {file}: {error.strerror}") from error
 
@@ -70,18 +70,3 @@ def _kept_seeds(out: Path) -> list[str]:
         return []
     except (OSError, msgspec.DecodeError) as error:
         raise GossamerError(f"cannot read {out / SEEDS}: {error}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    """The whole file or the one before it, also after a power cut."""
-    young = path.with_name(f"{path.name}.new")
-    with young.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    young.replace(path)
-    handle = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -12,7 +12,7 @@ import msgspec
 from gossamer import _native
 from gossamer.cluster.archive import KINDS, OPEN, bring_back, whole_records
 from gossamer.cluster.snapshots import Archive
-from gossamer.node.handover import native_settings
+from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings
 
 
@@ -28,7 +28,7 @@ def finish_files(out: Path, settings: CrawlSettings) -> None:
         with contextlib.suppress(_native.StateError, OSError, ValueError, msgspec.MsgspecError):
             identity = msgspec.json.decode((directory / "identity.json").read_bytes(), type=_Name)
             if (directory / "state").exists():
-                text = native_settings(settings, node_name=identity.incarnation)
+                text = to_native(settings, node_name=identity.incarnation)
                 _native.Node(str(directory), text).close()
         for file in (directory / "warc").glob(f"*{OPEN}"):
             size = whole_records(file)

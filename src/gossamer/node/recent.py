@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from gossamer.path.store import LogLine
-from gossamer.path.store.files import log_files
+from gossamer.library import LogLine
+from gossamer.library.files import log_files
 
 LOOKED_AT: Final = 8 * 1024 * 1024
 """Bytes from the end of the log; older visits are not looked for."""
@@ -43,6 +43,7 @@ def visit_rows(out: Path, url: str) -> list[dict[str, object]]:
             "ms": line.ms or 0.0,
             "ip": line.ip,
             "found_on": line.from_url,
+            "reason": line.reason,
         }
         for line in recent_visits(out, url, SHOWN)
     ]

@@ -17,10 +17,13 @@ import msgspec
 
 from gossamer import _native
 from gossamer.errors import DiskFullError, GossamerError, SettingsError, StateInUseError
+from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
 from gossamer.node.directory import save_settings, seeds_are_safe
-from gossamer.node.handover import native_settings
-from gossamer.path.seed import Refused
+from gossamer.node.doors import Doors
+from gossamer.node.native_settings import NONE, to_native
+from gossamer.node.policy_log import PolicyLog
+from gossamer.policy.chosen import Policies, choose
 from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.2
@@ -28,6 +31,9 @@ STEP_WAIT = 0.2
 
 GRACE = 10.0
 """How long visits under way may go on after Ctrl-C, in seconds."""
+
+HELD = 1.0
+"""How long pages that a policy holds are waited for after that, in seconds."""
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(Progress).decode
@@ -63,21 +69,33 @@ def _explained(out: Path) -> Iterator[None]:
         raise StateInUseError(f"{out}: {error}") from error
     except _native.StateFullError as error:
         raise DiskFullError(f"{out}: {error}") from error
-    except (_native.StateError, OSError, ValueError, RuntimeError) as error:
+    except (_native.StateError, OSError, RuntimeError) as error:
         # RuntimeError: the node is closed.
         raise GossamerError(f"{out}: {error}") from error
+    except ValueError as error:
+        # A value that only the native part can check.
+        raise SettingsError(str(error)) from error
 
 
 class Standalone:
     """One crawl in one process."""
 
     def __init__(
-        self, out: Path, settings: CrawlSettings, *, served: bool = False, stay: bool = False
+        self,
+        out: Path,
+        settings: CrawlSettings,
+        *,
+        served: bool = False,
+        stay: bool = False,
+        policies: Policies | None = None,
     ) -> None:
+        """`policies`: those that the settings name; None: they are made when the crawl is opened."""
         self._out = out
         self._settings = settings
         self._served = served
         self._stay = stay
+        self._policies = policies
+        self._doors: Doors | None = None
         self._node: _native.Node | None = None
         self.stop_wanted = False
         """The operator asked it to save everything and end."""
@@ -85,12 +103,17 @@ class Standalone:
         """There was no room to store the last visits at the end; they will be made again."""
 
     async def __aenter__(self) -> Self:
+        if self._policies is None:
+            self._policies = await asyncio.to_thread(choose, self._settings)
         with _explained(self._out):
             self._node = await asyncio.to_thread(
                 _native.Node,
                 str(self._out),
-                native_settings(self._settings, host_list=self._served),
+                self._native_text(self._settings),
             )
+        if self._policies.called:
+            self._doors = Doors(self._policies, self._settings, PolicyLog())
+            self._doors.start(self._node.doors())
         # Only now: as long as the state is not ours, neither is the directory.
         await asyncio.to_thread(save_settings, self._out, self._settings)
         return self
@@ -104,12 +127,22 @@ class Standalone:
         try:
             with _explained(self._out):
                 await asyncio.to_thread(node.close)
+                if self._doors is not None:
+                    await asyncio.to_thread(self._doors.close)
         except DiskFullError:
             self.unsaved = True
         except GossamerError:
             # What went wrong first is told; closing then often fails for the same reason.
             if failure is None:
                 raise
+
+    def _native_text(self, settings: CrawlSettings) -> str:
+        return to_native(
+            settings,
+            host_list=self._served,
+            policies=self._policies or NONE,
+            secrets=True,
+        )
 
     @property
     def settings(self) -> CrawlSettings:
@@ -125,7 +158,7 @@ class Standalone:
 
         A value that the native part cannot use is a SettingsError, and nothing is changed.
         """
-        text = native_settings(settings, host_list=self._served)
+        text = self._native_text(settings)
         try:
             await asyncio.to_thread(self.node.set_settings, text)
         except ValueError as error:
@@ -155,6 +188,7 @@ class Standalone:
         """Steps until the crawl is finished, a limit is reached or an interrupt came."""
         node = self.node
         stopping_since: float | None = None
+        ending_since: float | None = None
         while True:
             begun = time.monotonic()
             progress = _decode(await self.ask(lambda node: node.step(STEP_WAIT)))
@@ -177,6 +211,9 @@ class Standalone:
                 continue
             if interrupt.count > 1 or time.monotonic() - stopping_since > GRACE:
                 node.stop(now=True)
+                ending_since = ending_since or time.monotonic()
+            # A policy that holds pages is not waited for; closing stores them as without one.
+            held = ending_since is not None and time.monotonic() - ending_since > HELD
             # Without room on the disk nothing under way can be taken in.
-            if progress.in_flight == 0 or progress.activity is Activity.DISK_FULL:
+            if progress.in_flight == 0 or held or progress.activity is Activity.DISK_FULL:
                 return progress

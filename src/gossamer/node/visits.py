@@ -1,7 +1,7 @@
 """Visits without a frontier: batches of URLs in, batches of results out, awaitable.
 
 For link checkers, tests and benchmarks: no robots, no politeness of its own, so the caller decides
-whom it may visit. A crawl uses the native node instead, which holds the same engine.
+whom it may visit. A crawl uses the native node instead, which holds the same pool.
 
 Takes URLs; gives a result for each, exactly once. Guarantees: at most `most` visits are held,
 whatever the caller does; leaving `visit` early or being cancelled gives its visits up, and leaving
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from gossamer import _native
-from gossamer.node.handover import native_settings
+from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings
 
 BATCH = 256
@@ -28,7 +28,7 @@ MANY = 64
 
 
 class Visits:
-    """An engine and the WARC files it writes. At most `most` visits are under way."""
+    """A pool and the WARC files it writes. At most `most` visits are under way."""
 
     def __init__(
         self, settings: CrawlSettings, warc: Path | None = None, *, most: int = 1024
@@ -38,33 +38,33 @@ class Visits:
         self._settings = settings
         self._warc = warc
         self._most = most
-        self._engine: _native.Engine | None = None
+        self._pool: _native.FetcherPool | None = None
         self._arrived = asyncio.Event()
         self._next = 0
         self._visiting = False
         self._collecting: asyncio.Task[list[_native.Visited]] | None = None
 
     async def __aenter__(self) -> Self:
-        self._engine = await asyncio.to_thread(
-            _native.Engine, native_settings(self._settings), self._warc
+        self._pool = await asyncio.to_thread(
+            _native.FetcherPool, to_native(self._settings), self._warc
         )
-        asyncio.get_running_loop().add_reader(self._engine.fileno(), self._on_bell)
+        asyncio.get_running_loop().add_reader(self._pool.fileno(), self._on_bell)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            asyncio.get_running_loop().remove_reader(engine.fileno())
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            asyncio.get_running_loop().remove_reader(pool.fileno())
             collecting, self._collecting = self._collecting, None
             if collecting is not None:
                 await asyncio.gather(collecting, return_exceptions=True)
-            await asyncio.to_thread(engine.close)
+            await asyncio.to_thread(pool.close)
 
     @property
-    def engine(self) -> _native.Engine:
-        if self._engine is None:
+    def pool(self) -> _native.FetcherPool:
+        if self._pool is None:
             raise RuntimeError("use `async with`")
-        return self._engine
+        return self._pool
 
     async def visit(
         self, urls: Iterable[str], *, keep_body: bool = False
@@ -97,12 +97,12 @@ class Visits:
 
     def _fill(self, waiting: Iterable[str], mine: set[int], keep_body: bool) -> bool:
         """Submits as many as there is room for. False: there are no more URLs."""
-        engine = self.engine
-        while room := max(self._most - engine.in_flight, 0):
+        pool = self.pool
+        while room := max(self._most - pool.in_flight, 0):
             batch = [(self._number(), url) for url in islice(waiting, min(room, BATCH))]
             if not batch:
                 return False
-            refusals = engine.submit(batch, keep_body=keep_body)
+            refusals = pool.submit(batch, keep_body=keep_body)
             for (number, url), refused in zip(batch, refusals, strict=True):
                 if refused is not None:
                     raise ValueError(f"{url}: {refused}")
@@ -115,9 +115,7 @@ class Visits:
             if linger:
                 await asyncio.sleep(LINGER)
             self._arrived.clear()
-            self._collecting = asyncio.create_task(
-                asyncio.to_thread(self.engine.collect, BATCH, 0.0)
-            )
+            self._collecting = asyncio.create_task(asyncio.to_thread(self.pool.collect, BATCH, 0.0))
         collecting = self._collecting
         try:
             # A thread cannot be cancelled: what it takes is kept for the next who asks.
@@ -132,7 +130,7 @@ class Visits:
     def _on_bell(self) -> None:
         # Read at once: left full, it would wake the loop without end while the caller is busy.
         with contextlib.suppress(BlockingIOError):
-            os.read(self.engine.fileno(), 8)
+            os.read(self.pool.fileno(), 8)
         self._arrived.set()
 
     def _number(self) -> int:

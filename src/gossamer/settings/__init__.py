@@ -1,4 +1,9 @@
-"""Settings: typed, with units, refused when unknown."""
+"""Settings: typed, with units, refused when unknown.
+
+Where a setting is checked, in order: `load.check` (name, type, unit, range), `table.changed` (whether it may
+change while a crawl runs), `policy.chosen.choose` (tables of policies), and the native node when it is opened
+or told new settings (what only it can know, such as regular expressions).
+"""
 
 from gossamer.settings.load import check, dump, load
 from gossamer.settings.model import CrawlSettings

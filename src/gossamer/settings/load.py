@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from gossamer.errors import SettingsError
 from gossamer.settings.model import CrawlSettings
+from gossamer.settings.rules import Match, Rule, wrong_rule
 
 
 def load(file: Path | None, overrides: dict[str, Any]) -> CrawlSettings:
@@ -42,13 +43,14 @@ def check(values: dict[str, Any], where: str) -> CrawlSettings:
     try:
         return CrawlSettings.model_validate(values)
     except ValidationError as error:
-        lines = [_explain(detail) for detail in error.errors()]
+        lines = [_explain(detail, values) for detail in error.errors()]
         raise SettingsError(f"{where}: " + "; ".join(lines)) from error
 
 
-def _explain(detail: Any) -> str:
+def _explain(detail: Any, values: dict[str, Any]) -> str:
     place = [str(part) for part in detail["loc"]]
-    name = ".".join(place)
+    of_rule = place[0] == "rule" and len(place) > 1
+    name = wrong_rule(place, values) if of_rule else ".".join(place)
     if detail["type"] == "extra_forbidden":
         near = difflib.get_close_matches(place[-1], _names_beside(place), n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
@@ -59,6 +61,8 @@ def _explain(detail: Any) -> str:
 
 def _names_beside(place: list[str]) -> list[str]:
     model: type[BaseModel] = CrawlSettings
+    if place[0] == "rule":
+        return list((Match if "match" in place[:-1] else Rule).model_fields)
     for part in place[:-1]:
         field = model.model_fields.get(part)
         if field is None or not isinstance(field.default, BaseModel):

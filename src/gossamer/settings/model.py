@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
-from gossamer.settings.names import PublicName
+from gossamer.settings.rules import MOST_RULES, Credentials, Rule
+from gossamer.settings.server_names import PublicName
 from gossamer.settings.units import Duration, Size
 
 
@@ -125,6 +126,11 @@ class FrontierSettings(Stage):
         "(breadth), those far from them (deep), those found first (arrival), or those without a "
         "query (static); counts for URLs queued from now on, and for all others after `rerank`",
     )  # fmt: skip
+    band_wait: Duration = live(
+        "10s", "how long a host that is due lets others go first for each 1/64 that the score of "
+        "their best URL is higher; 0: hosts are served in the order in which they fall due",
+        ge=0, le=YEARS,
+    )  # fmt: skip
 
 
 class PolitenessSettings(Stage):
@@ -181,7 +187,10 @@ class FetchSettings(Stage):
         "media types that are wanted; empty: all",
     )  # fmt: skip
     http2: bool = fixed(default=True, meaning="offer HTTP/2 over TLS")
-    proxy: str | None = fixed(None, "http://, https:// or socks5:// proxy")
+    proxy: str | None = fixed(
+        None,
+        "http://, socks5:// (names resolved, addresses judged here) or socks5h:// (by the proxy)",
+    )
     allow_private: bool = fixed(
         default=False, meaning="visit loopback, private and other special addresses"
     )
@@ -248,6 +257,32 @@ class LimitSettings(Stage):
         "more are taken for a trap",
         ge=0,
         le=U32,
+    )
+
+
+PolicyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+
+
+class DoorsSettings(Stage):
+    """Policies in Python. The settings of each are its table `[policy.NAME]`."""
+
+    pages: list[PolicyName] = fixed([], "policies that see finished visits, one after the other")
+    order: PolicyName | None = fixed(
+        None, "policy that scores fresh URLs; absent: the formula of frontier.order"
+    )
+    refresh: PolicyName | None = fixed(
+        None, "policy that chooses the next visit of a page; absent: none is visited again"
+    )
+    hosts: PolicyName | None = fixed(None, "policy that judges hosts by their counters")
+    batch_rows: int = fixed(512, "rows that a policy is given at most", ge=1, le=65536)
+    batch_wait: Duration = fixed("100ms", "longest wait for a batch to fill", ge=SHORTEST, le=DAY)
+    hosts_every: Duration = fixed("5s", "time between two batches of hosts", ge=SHORTEST, le=DAY)
+    patience: Duration = fixed(
+        "2s", "an answer of order, refresh or hosts that comes later does not count",
+        ge=SHORTEST, le=DAY,
+    )  # fmt: skip
+    pages_patience: Duration = fixed(
+        "30s", "the same for pages, which hold their visits meanwhile", ge=SHORTEST, le=DAY
     )
 
 
@@ -338,5 +373,14 @@ class CrawlSettings(Stage):
     store: StoreSettings = StoreSettings()
     alias: AliasSettings = AliasSettings()
     limits: LimitSettings = LimitSettings()
+    rule: list[Rule] = live(
+        [], "rules, in order: where one matches, its effects; see docs/reference/rules.md",
+        max_length=MOST_RULES,
+    )  # fmt: skip
+    credentials: dict[str, Credentials] = fixed({}, "request headers that rules name")
+    doors: DoorsSettings = DoorsSettings()
+    policy: dict[PolicyName, dict[str, Any]] = fixed(
+        {}, "settings of policies: a table for each, by the policy's name"
+    )
     cluster: ClusterSettings = ClusterSettings()
     control: ControlSettings = ControlSettings()

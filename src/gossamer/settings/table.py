@@ -44,6 +44,7 @@ UNITS: Final = {
     "limits.site_depth": "folders",
     "limits.pages_per_host": "pages",
     "limits.trap_budget": "URLs",
+    "doors.batch_rows": "rows",
     "cluster.replicas": "servers",
     "cluster.links": "links",
     "cluster.cache": "links",
@@ -92,6 +93,12 @@ def shown(settings: CrawlSettings) -> dict[str, Any]:
     """The values as those may see them who may only look: without passwords."""
     found = values(settings)
     found["fetch.headers"] = dict.fromkeys(found["fetch.headers"], "…")
+    found["credentials"] = {
+        name: {"headers": dict.fromkeys(row["headers"], "…")}
+        for name, row in found["credentials"].items()
+    }
+    # A policy of anybody's may have a password among its settings.
+    found["policy"] = {name: dict.fromkeys(table, "…") for name, table in found["policy"].items()}
     for name in ("fetch.proxy", "cluster.engine", "cluster.snapshots"):
         found[name] = _without_user(found[name])
     return found
@@ -167,7 +174,10 @@ def _kind(annotation: Any, metadata: list[Any]) -> tuple[str, list[str] | None, 
     simple = {bool: "boolean", int: "integer", float: "number", str: "text"}
     if annotation in simple:
         return simple[annotation], None, metadata
-    return {list: "list", dict: "map"}[get_origin(annotation)], None, metadata
+    origin, inner = get_origin(annotation), get_args(annotation)[-1]
+    if isinstance(inner, type) and issubclass(inner, BaseModel):
+        return "tables", None, metadata
+    return {list: "list", dict: "map"}[origin], None, metadata
 
 
 def _bounds(metadata: list[Any]) -> tuple[float | None, float | None]:

@@ -34,7 +34,7 @@ mod tests;
 
 pub use address::literal_address;
 pub use base::Base;
-pub use keys::{home, partition, partition_range};
+pub use keys::{UrlKey, home, partition, partition_range};
 pub use refusal::Refusal;
 pub use rules::{Grouping, Names, Rules, SESSION_PARAMS, TRACKING_PARAMS};
 pub use url::Url;

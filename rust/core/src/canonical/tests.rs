@@ -65,6 +65,8 @@ fn relative_links() {
         ("x/y:/../z", "https://example.org/a/b/x/z"),
         ("x/C|/%2e%2E/z:", "https://example.org/a/b/x/z:"),
         ("//c:/q0q/d:/../e", "https://c/q0q/e"),
+        ("/c:/../q0q/Q1q/q%32q", "https://example.org/q0q/Q1q/q%32q"),
+        ("//c:/../q%30q/d:/../e", "https://c/q%30q/e"),
         ("///other.example/x", "https://other.example/x"),
         ("//XN--a.example/x", "https://xn--a.example/x"),
     ] {
@@ -84,6 +86,28 @@ fn a_host_that_only_claims_to_be_punycode() {
     );
     assert_eq!(refused("http://xn--a.ü.example/"), Refusal::Host);
     assert_eq!(refused("http://xn--a.1.2/"), Refusal::Host);
+}
+
+/// The time of a link that needs a mark grows with its length, not with its square. Compared with
+/// a link of the same length that needs none, so that a busy machine slows both.
+#[test]
+fn marks_are_found_in_linear_time() {
+    let rules = Rules {
+        max_length: 1 << 20,
+        ..Rules::plain()
+    };
+    let words: String = (0..60_000).map(|number| format!("q{number}")).collect();
+    let time = |link: &str| {
+        let best = (0..5).map(|_| {
+            let begun = std::time::Instant::now();
+            assert!(canonical(link, None, &rules).is_ok());
+            begun.elapsed()
+        });
+        best.min().unwrap_or_default()
+    };
+    let plain = time(&format!("http://e.org/cc/../{words}q"));
+    let marked = time(&format!("http://e.org/c:/../{words}q"));
+    assert!(marked < plain * 50, "{marked:?} against {plain:?}");
 }
 
 #[test]
@@ -224,6 +248,8 @@ fn reads_back_its_own_text_and_nothing_else() {
         "http://E.org/",
         "http://e.org/a b",
         "http://e.org/#f",
+        "http://e.org:99999/",
+        "http://e.org:/",
     ] {
         assert!(
             Url::from_canonical(broken.to_owned(), Grouping::Host).is_err(),

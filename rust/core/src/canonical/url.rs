@@ -43,7 +43,40 @@ impl Url {
         {
             return Err(Refusal::Host);
         }
-        Url::assemble(text, start, path_at, grouping)
+        let url = Url::assemble(text, start, path_at, grouping)?;
+        let port = &url.text[url.name_end as usize..path_at];
+        if !port.is_empty() && port[1..].parse::<u16>().is_err() {
+            return Err(Refusal::Port);
+        }
+        Ok(url)
+    }
+
+    /// A URL of a host whose key is known, as our own store keeps it: without scheme and host.
+    ///
+    /// # Errors
+    /// When the parts cannot be those of a canonical URL.
+    pub fn from_parts(
+        https: bool,
+        host: &str,
+        host_key: u64,
+        path_and_query: &str,
+    ) -> Result<Url, Refusal> {
+        let graphic = |text: &str| text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
+        if !path_and_query.starts_with('/') || !graphic(path_and_query) {
+            return Err(Refusal::Malformed);
+        }
+        if host.is_empty() || !graphic(host) {
+            return Err(Refusal::Host);
+        }
+        let scheme = if https { "https://" } else { "http://" };
+        let text = [scheme, host, path_and_query].concat();
+        let as_u32 = |at: usize| u32::try_from(at).map_err(|_| Refusal::TooLong);
+        Ok(Url {
+            host_key,
+            path_at: as_u32(scheme.len() + host.len())?,
+            name_end: as_u32(scheme.len() + name_length(host))?,
+            text,
+        })
     }
 
     /// Builds the URL from text whose authority is at `start..path_at`.
@@ -54,11 +87,7 @@ impl Url {
         grouping: Grouping,
     ) -> Result<Url, Refusal> {
         let host = &text[start..path_at];
-        let name_length = match host.rfind(':') {
-            // The colons of an IPv6 address are inside its brackets.
-            Some(colon) if !host[colon..].contains(']') => colon,
-            _ => host.len(),
-        };
+        let name_length = name_length(host);
         let host_key = keys::host_key(host, &host[..name_length], grouping);
         let as_u32 = |at: usize| u32::try_from(at).map_err(|_| Refusal::TooLong);
         Ok(Url {
@@ -157,6 +186,15 @@ impl Url {
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         self.path_and_query().contains('?')
+    }
+}
+
+/// The length of a host without its port.
+fn name_length(host: &str) -> usize {
+    match host.rfind(':') {
+        // The colons of an IPv6 address are inside its brackets.
+        Some(colon) if !host[colon..].contains(']') => colon,
+        _ => host.len(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::Refusal;
 use super::base::Base;
 use ::url::{ParseError, Url};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Letters that a host may have, and that no name on the web begins with.
 const DISGUISE: &str = "_x-_";
@@ -76,13 +77,7 @@ fn has_drive(text: &str) -> bool {
 /// Parses with a mark in each such segment, one that occurs nowhere else, and takes it out again.
 /// No dot segment is left by then, so the second parse changes nothing.
 fn parse_marked(raw: &str, base: Option<&Url>) -> Result<Parsed, Refusal> {
-    let whole = format!("{raw} {}", base.map_or("", Url::as_str)).to_ascii_lowercase();
-    let mut number = 0u32;
-    let mut mark = "q0q".to_owned();
-    while whole.contains(&mark) {
-        number += 1;
-        mark = format!("q{number}q");
-    }
+    let mark = unused_mark(&format!("{raw} {}", base.map_or("", Url::as_str)));
     let marked = |text: &str| {
         let mut out = text.to_owned();
         let places: Vec<usize> = drives(text).collect();
@@ -99,6 +94,31 @@ fn parse_marked(raw: &str, base: Option<&Url>) -> Result<Parsed, Refusal> {
         url,
         true_host: parsed.true_host.map(|host| host.replace(&mark, "")),
     })
+}
+
+/// A word `q0q`, `q1q`, … that `text` has nowhere, in any case, escaped or not. One pass: the numbers
+/// met are noted, and the least that is missing is at most as large as their count.
+fn unused_mark(text: &str) -> String {
+    let plain: Vec<u8> = percent_encoding::percent_decode_str(text).collect();
+    let mut met = HashSet::new();
+    for bytes in [text.as_bytes(), &plain] {
+        let mut number: Option<usize> = None;
+        for byte in bytes {
+            number = match byte {
+                b'q' | b'Q' => {
+                    met.extend(number);
+                    Some(0)
+                }
+                // Noted modulo 2⁶⁴: a number too many is harmless, one too few would not be.
+                digit @ b'0'..=b'9' => {
+                    number.map(|so_far| so_far.wrapping_mul(10).wrapping_add((digit - b'0').into()))
+                }
+                _ => None,
+            };
+        }
+    }
+    let least = (0..=met.len()).find(|number| !met.contains(number));
+    format!("q{}q", least.unwrap_or_default())
 }
 
 /// `///host/` under a web base becomes `http://host/`. Tabs and line ends are no part of a URL.

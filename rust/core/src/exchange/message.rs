@@ -1,8 +1,11 @@
 //! A message: links to one partition, compressed.
 //!
 //! ```text
-//! version (1) ++ length of the text (4) ++ zstd of: { flags (1), depth, [from], url }*
+//! version (1) ++ length of the text (4) ++ zstd of: { flags (1), kind (1), depth, [from], [parent's score (2)],
+//!   [score (2)], [not before], [anchor], url }*
 //! ```
+//!
+//! What links of one page share is written with the first of them.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,28 +14,24 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::canonical::{Grouping, Url};
 use crate::frontier::bytes::{Reader, put_bytes, put_number};
+use crate::links::{ANCHOR_BYTES, Link, Score, cut};
+use crate::parse::LinkKind;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const SEED: u8 = 1;
 const SITEMAP: u8 = 2;
 /// Found on the same page as the link before it.
 const SAME_PAGE: u8 = 4;
+const REVISIT: u8 = 8;
+const PARENT: u8 = 16;
+const SCORE: u8 = 32;
+const NOT_BEFORE: u8 = 64;
+const ANCHOR: u8 = 128;
 
 /// More than any node packs into one message or row.
 const LONGEST: usize = 256 << 20;
 /// Speed before size: links of a page are alike, the first level finds most of it.
 const LEVEL: i32 = 1;
-
-/// A link on its way.
-#[derive(Clone, Debug)]
-pub struct Link {
-    pub url: Url,
-    pub depth: u16,
-    pub seed: bool,
-    pub sitemap: bool,
-    /// The page that has the link; empty for a seed.
-    pub from: Arc<str>,
-}
 
 thread_local! {
     // Messages are small: making a compressor would cost more than its work.
@@ -68,16 +67,40 @@ fn decompress(bytes: &[u8], length: usize) -> std::io::Result<Vec<u8>> {
 #[must_use]
 pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
     let mut text = Vec::new();
-    let mut page: Option<&Arc<str>> = None;
+    let mut page: Option<(&Arc<str>, Option<Score>)> = None;
     for link in links {
-        let same = page.is_some_and(|page| Arc::ptr_eq(page, &link.from) || *page == link.from);
-        let mut flags = (u8::from(link.seed) * SEED) | (u8::from(link.sitemap) * SITEMAP);
-        flags |= u8::from(same) * SAME_PAGE;
-        text.push(flags);
+        let same = page.is_some_and(|(from, parent)| {
+            parent == link.parent_score && (Arc::ptr_eq(from, &link.from) || *from == link.from)
+        });
+        let parent = link.parent_score.filter(|_| !same);
+        let anchor = cut(link.anchor.as_deref().unwrap_or_default(), ANCHOR_BYTES);
+        let mut flags = 0;
+        for (bit, set) in [
+            (SEED, link.seed),
+            (SITEMAP, link.sitemap),
+            (SAME_PAGE, same),
+            (REVISIT, link.revisit),
+            (PARENT, parent.is_some()),
+            (SCORE, link.score.is_some()),
+            (NOT_BEFORE, link.not_before > 0),
+            (ANCHOR, !anchor.is_empty()),
+        ] {
+            flags |= if set { bit } else { 0 };
+        }
+        text.extend_from_slice(&[flags, link.kind as u8]);
         put_number(&mut text, u64::from(link.depth));
         if !same {
             put_bytes(&mut text, link.from.as_bytes());
-            page = Some(&link.from);
+            page = Some((&link.from, link.parent_score));
+        }
+        for score in [parent, link.score].into_iter().flatten() {
+            text.extend_from_slice(&score.to_bytes());
+        }
+        if link.not_before > 0 {
+            put_number(&mut text, link.not_before);
+        }
+        if !anchor.is_empty() {
+            put_bytes(&mut text, anchor.as_bytes());
         }
         put_bytes(&mut text, link.url.as_str().as_bytes());
     }
@@ -107,30 +130,60 @@ pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, String> {
     }
     let mut reader = Reader::new(&text);
     let mut links = Vec::new();
-    let mut from: Arc<str> = Arc::from("");
+    let mut page = (Arc::<str>::from(""), None);
     while let Some(flags) = reader.byte() {
-        let mut part = || {
-            let depth = reader.small()?;
-            if flags & SAME_PAGE == 0 {
-                from = Arc::from(std::str::from_utf8(reader.bytes()?).ok()?);
-            }
-            let url = std::str::from_utf8(reader.bytes()?).ok()?;
-            Some((depth, url.to_owned()))
-        };
-        let (depth, url) = part().ok_or("a damaged message")?;
+        let link = read(flags, &mut reader, &mut page, grouping).ok_or("a damaged message")?;
         // What is no URL here would be refused by every node: it must not take others with it.
-        let Ok(url) = Url::from_canonical(url, grouping) else {
-            continue;
-        };
-        links.push(Link {
-            url,
-            depth,
-            seed: flags & SEED != 0,
-            sitemap: flags & SITEMAP != 0,
-            from: Arc::clone(&from),
-        });
+        links.extend(link);
     }
     Ok(links)
+}
+
+/// Reads one link; `None`: the message is damaged, `Some(None)`: the link has no URL.
+fn read(
+    flags: u8,
+    reader: &mut Reader<'_>,
+    page: &mut (Arc<str>, Option<Score>),
+    grouping: Grouping,
+) -> Option<Option<Link>> {
+    let score = |reader: &mut Reader<'_>, bit: u8| -> Option<Option<Score>> {
+        if flags & bit == 0 {
+            return Some(None);
+        }
+        Some(Some(Score::from_bytes(reader.take(2)?.try_into().ok()?)))
+    };
+    let text = |bytes| std::str::from_utf8(bytes).ok();
+    let kind = *LinkKind::ALL.get(usize::from(reader.byte()?))?;
+    let depth = reader.small()?;
+    if flags & SAME_PAGE == 0 {
+        let from = Arc::from(text(reader.bytes()?)?);
+        *page = (from, score(reader, PARENT)?);
+    }
+    let own = score(reader, SCORE)?;
+    let not_before = if flags & NOT_BEFORE == 0 {
+        0
+    } else {
+        reader.number()?
+    };
+    let anchor = if flags & ANCHOR == 0 {
+        None
+    } else {
+        Some(cut(text(reader.bytes()?)?, ANCHOR_BYTES).into())
+    };
+    let url = Url::from_canonical(text(reader.bytes()?)?.to_owned(), grouping);
+    Some(url.ok().map(|url| Link {
+        url,
+        from: Arc::clone(&page.0),
+        anchor,
+        not_before,
+        depth,
+        kind,
+        seed: flags & SEED != 0,
+        sitemap: flags & SITEMAP != 0,
+        revisit: flags & REVISIT != 0,
+        parent_score: page.1,
+        score: own,
+    }))
 }
 
 #[cfg(test)]
@@ -139,28 +192,41 @@ mod tests {
     use super::*;
 
     fn link(url: &str, from: &str) -> Link {
+        let url = Url::from_canonical(url.to_owned(), Grouping::Host).unwrap();
         Link {
-            url: Url::from_canonical(url.to_owned(), Grouping::Host).unwrap(),
             depth: 300,
             seed: from.is_empty(),
-            sitemap: false,
-            from: Arc::from(from),
+            ..Link::new(url, Arc::from(from), LinkKind::Area)
         }
     }
 
     #[test]
     fn what_was_packed_is_unpacked() {
+        let page = |path: &str| Link {
+            parent_score: Some(Score::new(0.25)),
+            ..link(path, "http://b.example/")
+        };
         let links = [
-            link("http://a.example/1", "http://b.example/"),
-            link("http://a.example/2", "http://b.example/"),
-            link("http://a.example/3", ""),
+            page("http://a.example/1"),
+            Link {
+                anchor: Some("a word, ein Wört".into()),
+                score: Some(Score::new(0.75)),
+                ..page("http://a.example/2")
+            },
+            Link {
+                parent_score: None,
+                revisit: true,
+                not_before: 1 << 50,
+                ..page("http://a.example/3")
+            },
+            Link {
+                sitemap: true,
+                ..link("http://a.example/4", "")
+            },
         ];
         let back = decode(&encode(links.iter()), Grouping::Host).unwrap();
-        assert_eq!(back.len(), 3);
-        for (a, b) in links.iter().zip(&back) {
-            assert_eq!(a.url, b.url);
-            assert_eq!((a.depth, a.seed, &a.from), (b.depth, b.seed, &b.from));
-        }
+        assert_eq!(back, links);
+        assert!(Arc::ptr_eq(&back[0].from, &back[1].from), "read once");
     }
 
     #[test]
@@ -172,13 +238,12 @@ mod tests {
                 "cut at {cut}"
             );
         }
-        let mut other = good.clone();
-        other[0] = 9;
-        assert!(
-            decode(&other, Grouping::Host)
-                .unwrap_err()
-                .contains("version 9")
-        );
+        for version in [1, 9] {
+            let mut other = good.clone();
+            other[0] = version;
+            let refused = decode(&other, Grouping::Host).unwrap_err();
+            assert!(refused.contains(&format!("version {version}; this program reads version 2")));
+        }
         let mut long = good;
         long[1] = 0xff;
         assert!(decode(&long, Grouping::Host).is_err());

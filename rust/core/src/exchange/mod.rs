@@ -5,8 +5,8 @@
 //! sent only when the engine has acknowledged it; what was sent is kept for a while and can be sent
 //! again; memory is bounded whatever the receiver does. Receiving twice is harmless.
 //!
-//! Nothing here knows the engine: messages are bytes, and whoever carries them asks
-//! [`Carrier`] for them. [`Fence`] and [`Grants`] keep two nodes from visiting the same host or
+//! Whether a link leaves is decided in `node/exchange.rs`. Nothing here knows the engine: messages are
+//! bytes, and who carries them (`src/gossamer/cluster/exchange.py`) asks [`Carrier`] for them. [`Fence`] and [`Grants`] keep two nodes from visiting the same host or
 //! address at the same time.
 
 mod carrier;
@@ -22,5 +22,5 @@ mod recent;
 pub use carrier::{Carrier, Incoming, Outgoing};
 pub use fence::Fence;
 pub use grants::Grants;
-pub use message::{Link, decode, encode};
+pub use message::{decode, encode};
 pub use outbox::{Outbox, OutboxSettings, OutboxView};

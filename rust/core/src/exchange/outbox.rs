@@ -13,11 +13,12 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::carrier::Outgoing;
-use super::message::{Link, decode, encode};
+use super::message::{decode, encode};
 use super::recent::Recent;
 use crate::canonical::{Grouping, partition};
 use crate::frontier::Micros;
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::links::Link;
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 pub(super) const FRESH: usize = 100_000;
 const BUFFERED: usize = 50_000;
@@ -474,7 +475,8 @@ impl Outbox {
 fn fitting(links: &[(u64, Link)], most: usize) -> usize {
     let mut bytes = 0;
     let fits = links.iter().take(most).take_while(|(_, link)| {
-        bytes += link.url.as_str().len() + link.from.len() + 16;
+        let anchor = link.anchor.as_ref().map_or(0, |anchor| anchor.len());
+        bytes += link.url.as_str().len() + link.from.len() + anchor + 24;
         bytes <= MESSAGE_BYTES
     });
     fits.count().max(1)

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::carrier::Outgoing;
-use super::message::{Link, decode};
+use super::message::decode;
 use super::outbox::*;
 use crate::canonical::Grouping;
 use crate::canonical::Url;
-use crate::state::{MemoryState, State};
-use crate::state::{Reads, Space, Writes};
+use crate::links::Link;
+use crate::parse::LinkKind;
+use crate::store::state::{MemoryState, State};
+use crate::store::state::{Reads, Space, Writes};
 
 fn settings() -> OutboxSettings {
     OutboxSettings {
@@ -23,12 +25,11 @@ fn settings() -> OutboxSettings {
 
 fn link(host: usize, page: usize) -> Link {
     let url = format!("http://h{host}.example/{page}");
+    let url = Url::from_canonical(url, Grouping::Host).unwrap();
+    let from = Arc::from("http://f.example/");
     Link {
-        url: Url::from_canonical(url, Grouping::Host).unwrap(),
         depth: 1,
-        seed: false,
-        sitemap: false,
-        from: Arc::from("http://f.example/"),
+        ..Link::new(url, from, LinkKind::A)
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::io::AsyncRead;
 
 use super::clock::Clock;
 use super::judge::Framing;
-use super::settings::Limits;
+use super::settings::FetchLimits;
 use super::wire::{Fault, Wire};
 
 /// The longest line that gives the size of a chunk, extensions included.
@@ -23,7 +23,7 @@ pub(super) async fn read<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
     framing: Framing,
     most: usize,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
     body: &mut Vec<u8>,
 ) -> Result<(), Fault> {
@@ -38,7 +38,7 @@ async fn by_length<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
     length: u64,
     most: usize,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
     body: &mut Vec<u8>,
 ) -> Result<(), Fault> {
@@ -68,7 +68,7 @@ async fn by_length<S: AsyncRead + Unpin>(
 async fn until_close<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
     most: usize,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
     body: &mut Vec<u8>,
 ) -> Result<(), Fault> {
@@ -103,7 +103,7 @@ async fn until_close<S: AsyncRead + Unpin>(
 async fn in_chunks<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
     most: usize,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
     body: &mut Vec<u8>,
 ) -> Result<(), Fault> {
@@ -144,7 +144,7 @@ async fn in_chunks<S: AsyncRead + Unpin>(
 /// Reads fields after the last chunk up to the empty line; they are bounded and not kept.
 async fn trailers<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
 ) -> Result<(), Fault> {
     let mut seen = 0;
@@ -171,7 +171,7 @@ async fn trailers<S: AsyncRead + Unpin>(
 async fn next_line<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
     most: usize,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
 ) -> Result<usize, Fault> {
     let mut looked = 0;

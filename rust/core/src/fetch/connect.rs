@@ -17,7 +17,7 @@ use super::guard;
 use super::http2;
 use super::message::Timings;
 use super::pool::{Carrier, Connection};
-use super::proxy::{Kind, Proxy};
+use super::proxy::{Proxy, ProxyKind};
 use super::settings::FetchSettings;
 use super::stream::Stream;
 use super::target::Target;
@@ -75,7 +75,7 @@ impl Connector {
     /// Makes a connection to the target.
     pub(super) async fn open(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         making: &mut Making<'_>,
     ) -> Result<Connection, Failure> {
         let begun = making.clock.elapsed();
@@ -102,7 +102,7 @@ impl Connector {
     /// The addresses that may be visited, in the order to try; empty when the proxy resolves.
     async fn addresses(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         making: &mut Making<'_>,
     ) -> Result<Vec<IpAddr>, Failure> {
         let mut addresses: Vec<IpAddr> = match target.literal {
@@ -159,7 +159,7 @@ impl Connector {
 
     async fn reach(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         addresses: &[IpAddr],
         making: &mut Making<'_>,
     ) -> Result<(TcpStream, Option<IpAddr>), Failure> {
@@ -197,7 +197,7 @@ impl Connector {
     async fn through(
         &self,
         proxy: &Proxy,
-        target: &Target,
+        target: &Target<'_>,
         ip: Option<IpAddr>,
         making: &mut Making<'_>,
     ) -> Result<(TcpStream, Option<IpAddr>), Failure> {
@@ -221,13 +221,13 @@ impl Connector {
             .map_err(|error| format!("proxy: {error}"))?;
             let (host, port) = (target.origin.host.as_str(), target.origin.port);
             match proxy.kind {
-                Kind::Http if target.origin.secure => {
+                ProxyKind::Http if target.origin.secure => {
                     proxy
                         .connect(&mut stream, host, port, &settings.user_agent)
                         .await?;
                 }
-                Kind::Http => {}
-                Kind::Socks5 | Kind::Socks5Remote => {
+                ProxyKind::Http => {}
+                ProxyKind::Socks5 | ProxyKind::Socks5Remote => {
                     proxy.socks(&mut stream, host, ip, port).await?
                 }
             }
@@ -242,7 +242,7 @@ impl Connector {
 
     async fn secure(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         stream: TcpStream,
         making: &mut Making<'_>,
     ) -> Result<Carrier, Failure> {
@@ -272,11 +272,15 @@ impl Connector {
 }
 
 /// Asks the gate for this address, unless this visit has passed it already.
-pub(super) fn enter(target: &Target, ip: IpAddr, making: &mut Making<'_>) -> Result<(), Failure> {
+pub(super) fn enter(
+    target: &Target<'_>,
+    ip: IpAddr,
+    making: &mut Making<'_>,
+) -> Result<(), Failure> {
     let Some(gate) = making.gate.filter(|_| making.entered != Some(ip)) else {
         return Ok(());
     };
-    match gate.enter(&target.authority, ip) {
+    match gate.enter(target.authority(), ip) {
         Ok(()) => {
             making.entered = Some(ip);
             Ok(())

@@ -40,9 +40,9 @@ pub(super) struct Jar {
 
 impl Jar {
     /// The `Cookie` field for a request.
-    pub(super) fn header(&self, target: &Target, now: SystemTime) -> Option<String> {
+    pub(super) fn header(&self, target: &Target<'_>, now: SystemTime) -> Option<String> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = target.path.split('?').next().unwrap_or("/");
+        let path = target.path().split('?').next().unwrap_or("/");
         let mut header = String::new();
         let mut domain = target.origin.host.as_str();
         loop {
@@ -66,7 +66,7 @@ impl Jar {
     }
 
     /// Takes the cookies of a response.
-    pub(super) fn store(&self, target: &Target, head: &Head, now: SystemTime) {
+    pub(super) fn store(&self, target: &Target<'_>, head: &Head, now: SystemTime) {
         for line in head.all("set-cookie").take(PER_HOST) {
             let Some((domain, cookie)) = parse(&text(line), target, now) else {
                 continue;
@@ -93,7 +93,7 @@ impl Jar {
     }
 }
 
-fn parse(line: &str, target: &Target, now: SystemTime) -> Option<(String, Cookie)> {
+fn parse(line: &str, target: &Target<'_>, now: SystemTime) -> Option<(String, Cookie)> {
     let mut parts = line.split(';');
     let (name, value) = parts.next()?.split_once('=')?;
     let (name, value) = (name.trim(), value.trim());
@@ -105,7 +105,7 @@ fn parse(line: &str, target: &Target, now: SystemTime) -> Option<(String, Cookie
         return None;
     }
     let host = target.origin.host.as_str();
-    let folder = target.path.split('?').next().unwrap_or("/");
+    let folder = target.path().split('?').next().unwrap_or("/");
     let mut cookie = Cookie {
         name: name.to_owned(),
         value: value.to_owned(),
@@ -171,6 +171,7 @@ fn path_matches(path: &str, prefix: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::fetch::tests::url as url_of;
 
     fn jar_with(url: &str, cookies: &[&str]) -> Jar {
         let jar = Jar::default();
@@ -179,12 +180,14 @@ mod tests {
             head.push_str(&format!("Set-Cookie: {cookie}\r\n"));
         }
         let head = Head::parse(head.into_bytes(), 999).unwrap();
-        jar.store(&Target::parse(url).unwrap(), &head, SystemTime::now());
+        let url = url_of(url);
+        jar.store(&Target::new(&url).unwrap(), &head, SystemTime::now());
         jar
     }
 
     fn sent(jar: &Jar, url: &str) -> Option<String> {
-        jar.header(&Target::parse(url).unwrap(), SystemTime::now())
+        let url = url_of(url);
+        jar.header(&Target::new(&url).unwrap(), SystemTime::now())
     }
 
     #[test]

@@ -32,11 +32,11 @@ pub enum DnsError {
 pub type Addresses = Arc<[IpAddr]>;
 
 /// What a look-up over the wire gives: addresses and their TTL, or an error and its TTL if known.
-pub(super) type Answer = (Result<Addresses, DnsError>, Option<Duration>);
+pub(super) type LookupAnswer = (Result<Addresses, DnsError>, Option<Duration>);
 
 /// Who asks the name servers; replaced in tests.
 pub(super) trait Lookup: Send + Sync + 'static {
-    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
+    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = LookupAnswer> + Send>>;
 }
 
 #[derive(Clone)]

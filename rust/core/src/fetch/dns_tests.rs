@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::{advance, sleep};
 
-use super::dns::{Addresses, Answer, Dns, DnsError, Lookup};
+use super::dns::{Addresses, Dns, DnsError, Lookup, LookupAnswer};
 use super::settings::DnsSettings;
 
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ struct Fake {
     asked: Arc<AtomicUsize>,
     at_once: Arc<AtomicUsize>,
     most_at_once: Arc<AtomicUsize>,
-    answers: Arc<Mutex<HashMap<String, Answer>>>,
+    answers: Arc<Mutex<HashMap<String, LookupAnswer>>>,
 }
 
 impl Fake {
@@ -31,7 +31,7 @@ impl Fake {
 }
 
 impl Lookup for Fake {
-    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = Answer> + Send>> {
+    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = LookupAnswer> + Send>> {
         let fake = self.clone();
         Box::pin(async move {
             fake.asked.fetch_add(1, Ordering::SeqCst);

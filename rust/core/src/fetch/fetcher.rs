@@ -16,9 +16,9 @@ use super::http2;
 use super::message::{Purpose, Request, Response, Timings, bounded};
 use super::nameserver::NameServers;
 use super::pool::{Carrier, Connection, Pool};
-use super::proxy::{Kind, Proxy};
-use super::settings::{FetchSettings, Limits, SettingsError};
-use super::target::{Fields, Target};
+use super::proxy::{Proxy, ProxyKind};
+use super::settings::{FetchLimits, FetchSettings, SettingsError};
+use super::target::{Fields, Target, recorded};
 use super::tls;
 use crate::outcome::Outcome;
 
@@ -26,15 +26,15 @@ use crate::outcome::Outcome;
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     inner: Arc<Inner>,
-    gate: Option<Gate>,
+    gate: Option<SharedGate>,
 }
 
 #[derive(Clone)]
-struct Gate(Arc<dyn AddressGate>);
+struct SharedGate(Arc<dyn AddressGate>);
 
-impl std::fmt::Debug for Gate {
+impl std::fmt::Debug for SharedGate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Gate")
+        f.write_str("SharedGate")
     }
 }
 
@@ -55,7 +55,7 @@ impl Inner {
     }
 }
 
-fn check(limits: &Limits) -> Result<(), SettingsError> {
+fn check(limits: &FetchLimits) -> Result<(), SettingsError> {
     if limits.head_bytes > 16 << 20 || limits.head_bytes < 256 {
         return Err(SettingsError::new(
             "limits.head_bytes",
@@ -101,7 +101,7 @@ impl Fetcher {
     pub fn with_gate(&self, gate: Arc<dyn AddressGate>) -> Self {
         Fetcher {
             inner: Arc::clone(&self.inner),
-            gate: Some(Gate(gate)),
+            gate: Some(SharedGate(gate)),
         }
     }
 
@@ -115,7 +115,7 @@ impl Fetcher {
     /// way keep what they began with.
     pub fn set_live(
         &self,
-        limits: Limits,
+        limits: FetchLimits,
         accept_types: Vec<String>,
         lookups: usize,
     ) -> Result<(), SettingsError> {
@@ -142,9 +142,9 @@ impl Fetcher {
     pub async fn fetch(&self, request: Request) -> Response {
         let settings = self.inner.settings();
         let mut clock = Clock::new(settings.limits.total);
-        let mut response = match Target::parse(&request.url) {
+        let mut response = match Target::new(&request.url) {
             Ok(target) => self.visit(&target, &request, &settings, &mut clock).await,
-            Err(reason) => Response::empty(Outcome::UrlRefused, reason),
+            Err(reason) => Response::refused(reason),
         };
         response.timings.total = clock.elapsed();
         response
@@ -152,14 +152,15 @@ impl Fetcher {
 
     async fn visit(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         request: &Request,
         settings: &FetchSettings,
         clock: &mut Clock,
     ) -> Response {
         let inner = &*self.inner;
         let proxy = inner.connector.proxy.as_ref();
-        let plain_proxy = proxy.filter(|proxy| proxy.kind == Kind::Http && !target.origin.secure);
+        let plain_proxy =
+            proxy.filter(|proxy| proxy.kind == ProxyKind::Http && !target.origin.secure);
         let cookies = inner
             .jar
             .as_ref()
@@ -174,6 +175,8 @@ impl Fetcher {
         let wanted = Wanted {
             limits: &settings.limits,
             max_body: request.max_body.unwrap_or(settings.limits.body_bytes),
+            // RFC 9309, 2.5: the beginning of a robots file counts, however long it is.
+            cut: request.purpose == Purpose::Robots,
             types: match request.purpose {
                 Purpose::Page => &settings.accept_types,
                 Purpose::Robots | Purpose::Sitemap => &[],
@@ -204,13 +207,13 @@ impl Fetcher {
             };
             let mut connection = match opened {
                 Ok(connection) => connection,
-                Err(failure) => return failed(failure, head, timings),
+                Err(failure) => return failed(failure, recorded(head, request), timings),
             };
             if let (Some(gate), Some(ip)) = (making.gate, connection.ip)
                 && !gate.still_open(ip)
             {
                 let ended = Failure::new(Outcome::Deferred, "the right to visit has ended");
-                return failed(ended.at(ip), head, timings);
+                return failed(ended.at(ip), recorded(head, request), timings);
             }
             // 2 The exchange.
             let exchange = converse(&mut connection, target, &head, wanted, making.clock).await;
@@ -232,14 +235,14 @@ impl Fetcher {
             jar.store(target, head, SystemTime::now());
         }
         let mut response = finish::respond(exchange, &settings.limits);
-        response.request_head = head;
+        response.request_head = recorded(head, request);
         response.ip = ip;
         response.reused = reused;
         response.timings = timings;
         response
     }
 
-    fn keep(&self, target: &Target, connection: Connection) {
+    fn keep(&self, target: &Target<'_>, connection: Connection) {
         let inner = &self.inner;
         inner.pool.put(&target.origin, connection);
         if inner.sweeping.swap(true, Ordering::Relaxed) {
@@ -266,7 +269,7 @@ impl Fetcher {
 
 async fn converse(
     connection: &mut Connection,
-    target: &Target,
+    target: &Target<'_>,
     head: &[u8],
     wanted: Wanted<'_>,
     clock: &mut Clock,

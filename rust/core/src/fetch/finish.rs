@@ -9,12 +9,12 @@ use super::head::Head;
 use super::http1::Exchange;
 use super::judge;
 use super::message::{Response, Truncated};
-use super::settings::Limits;
+use super::settings::FetchLimits;
 use super::wire::Fault;
 use crate::outcome::Outcome;
 
 /// The response that an exchange means.
-pub(super) fn respond(exchange: Exchange, limits: &Limits) -> Response {
+pub(super) fn respond(exchange: Exchange, limits: &FetchLimits) -> Response {
     let Some(head) = exchange.head else {
         let fault = exchange.fault.unwrap_or(Fault::Disconnect);
         let (outcome, _, detail) = verdict(fault);
@@ -90,7 +90,7 @@ fn fields(response: &mut Response, head: &Head) {
     }
 }
 
-fn remove_codings(response: &mut Response, head: &Head, limits: &Limits, page: bool) {
+fn remove_codings(response: &mut Response, head: &Head, limits: &FetchLimits, page: bool) {
     let mut tokens = head.tokens("content-encoding");
     // A transfer coding other than chunked lies outside the content codings.
     tokens.extend(

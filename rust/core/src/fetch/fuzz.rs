@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::clock::Clock;
 use super::finish;
 use super::http1::{self, Wanted};
-use super::settings::Limits;
+use super::settings::FetchLimits;
 use super::wire::Wire;
 
 /// A server that sends its script in pieces and then closes.
@@ -61,19 +61,20 @@ pub fn fuzz_http(data: &[u8]) {
     let Some((&first, rest)) = data.split_first() else {
         return;
     };
-    let limits = Limits {
+    let limits = FetchLimits {
         total: Duration::from_secs(60),
         head_bytes: 4096,
         head_lines: 64,
         body_bytes: 8192,
         decoded_bytes: 64 << 10,
         ratio: 50,
-        ..Limits::default()
+        ..FetchLimits::default()
     };
     let types = ["text/html".to_owned()];
     let wanted = Wanted {
         limits: &limits,
         max_body: limits.body_bytes,
+        cut: first & 2 == 0,
         types: if first & 1 == 0 { &[] } else { &types },
     };
     let piece = usize::from(first >> 1) * 8 + 1;

@@ -10,7 +10,7 @@ use super::clock::{Clock, Phase, micros};
 use super::head::{self, Head};
 use super::judge::{self, Framing};
 use super::message::HttpVersion;
-use super::settings::Limits;
+use super::settings::FetchLimits;
 use super::wire::{Fault, Wire};
 use crate::outcome::Outcome;
 
@@ -22,8 +22,10 @@ pub(super) const SIDE_BODY: usize = 256 << 10;
 /// What is wanted of a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'a> {
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a FetchLimits,
     pub(super) max_body: usize,
+    /// A body that is declared larger is read up to the limit instead of refused.
+    pub(super) cut: bool,
     /// Types whose body is read; empty: all.
     pub(super) types: &'a [String],
 }
@@ -131,7 +133,7 @@ pub(super) fn before_body(
     {
         return Err(Outcome::UnwantedType);
     }
-    if declared.is_some_and(|length| length > wanted.max_body as u64) {
+    if !wanted.cut && declared.is_some_and(|length| length > wanted.max_body as u64) {
         return Err(Outcome::TooLarge);
     }
     Ok(())
@@ -139,7 +141,7 @@ pub(super) fn before_body(
 
 async fn read_head<S: AsyncRead + Unpin>(
     wire: &mut Wire<S>,
-    limits: &Limits,
+    limits: &FetchLimits,
     clock: &mut Clock,
 ) -> Result<Head, Fault> {
     let mut looked: usize = 0;

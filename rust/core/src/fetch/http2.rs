@@ -15,7 +15,7 @@ use super::head::Head;
 use super::http1::{Exchange, SIDE_BODY, Wanted, before_body};
 use super::judge;
 use super::message::HttpVersion;
-use super::settings::Limits;
+use super::settings::FetchLimits;
 use super::wire::Fault;
 use crate::outcome::Outcome;
 
@@ -25,7 +25,7 @@ const WINDOW: u32 = 1 << 20;
 /// Starts HTTP/2 on a connection. The task that drives it ends with the connection.
 pub(super) async fn handshake<S>(
     stream: S,
-    limits: &Limits,
+    limits: &FetchLimits,
 ) -> Result<SendRequest<Bytes>, h2::Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 
-use super::tests::local_settings;
+use super::tests::{local_settings, page};
 use super::*;
 use crate::outcome::Outcome;
 
@@ -113,7 +113,7 @@ async fn pages_and_misbehaviour_over_one_connection() {
     let fetch = |path: &str| {
         let fetcher = fetcher.clone();
         let url = format!("https://localhost:{port}{path}");
-        async move { fetcher.fetch(Request::page(url)).await }
+        async move { fetcher.fetch(page(&url)).await }
     };
     let page = fetch("/page?x=1").await;
     assert_eq!(
@@ -155,7 +155,7 @@ async fn a_certificate_that_nobody_vouches_for() {
     let (port, root, _) = serve().await;
     let unknown = Fetcher::new(local_settings()).unwrap();
     let response = unknown
-        .fetch(Request::page(format!("https://localhost:{port}/")))
+        .fetch(page(&format!("https://localhost:{port}/")))
         .await;
     assert_eq!(response.outcome, Outcome::TlsFailed, "{response:?}");
     assert!(
@@ -167,7 +167,7 @@ async fn a_certificate_that_nobody_vouches_for() {
     settings.tls.extra_roots = vec![root];
     let known = Fetcher::new(settings).unwrap();
     let wrong_host = known
-        .fetch(Request::page(format!("https://127.0.0.1:{port}/")))
+        .fetch(page(&format!("https://127.0.0.1:{port}/")))
         .await;
     assert_eq!(wrong_host.outcome, Outcome::TlsFailed, "{wrong_host:?}");
 }

@@ -1,11 +1,13 @@
 //! What goes into a fetch and what comes out: a request, and a response that is always there.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::head::Head;
+use crate::canonical::Url;
 use crate::outcome::Outcome;
 
 /// What a fetch is for. Only pages are judged by type.
@@ -21,10 +23,9 @@ pub enum Purpose {
 }
 
 /// One visit, as the fetcher sees it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Request {
-    /// A canonical `http` or `https` URL.
-    pub url: String,
+    pub url: Url,
     /// The validator of the copy we have, as the server spelt it.
     pub etag: Option<String>,
     /// The `Last-Modified` of the copy we have, as the server spelt it.
@@ -33,14 +34,21 @@ pub struct Request {
     pub purpose: Purpose,
     /// Instead of the setting: the largest body, in bytes.
     pub max_body: Option<usize>,
+    /// Further headers that stand for a user: sent, and recorded without their values.
+    pub credentials: Option<Arc<[(String, String)]>>,
 }
 
 impl Request {
     /// A page, unconditionally.
-    pub fn page(url: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn page(url: Url) -> Self {
         Request {
-            url: url.into(),
-            ..Request::default()
+            url,
+            etag: None,
+            last_modified: None,
+            purpose: Purpose::Page,
+            max_body: None,
+            credentials: None,
         }
     }
 }
@@ -163,6 +171,12 @@ pub struct Response {
 }
 
 impl Response {
+    /// No fetch: the text is no URL that could be visited.
+    #[must_use]
+    pub fn refused(reason: &str) -> Self {
+        Response::empty(Outcome::UrlRefused, reason)
+    }
+
     pub(super) fn empty(outcome: Outcome, detail: &str) -> Self {
         Response {
             outcome,

@@ -35,6 +35,7 @@ mod limiter_tests;
 mod message;
 mod nameserver;
 mod pool;
+mod ports;
 mod proxy;
 mod settings;
 mod stream;
@@ -53,7 +54,9 @@ pub use head::Head;
 pub use judge::{RETRY_AFTER_MOST, by_status, retry_after, wanted};
 pub use limiter::{Limiter, LimiterSettings, Permit};
 pub use message::{HttpVersion, Purpose, Request, Response, Timings, Truncated};
-pub use settings::{Credential, DnsSettings, FetchSettings, Limits, SettingsError, TlsSettings};
+pub use settings::{
+    Credential, DnsSettings, FetchLimits, FetchSettings, SettingsError, TlsSettings,
+};
 
 /// Whose turn an address is: asked after resolution and before any byte is sent, also when a
 /// kept connection is used again.

@@ -12,7 +12,7 @@ use hickory_resolver::config::{
 use hickory_resolver::net::{DnsError as WireError, NetError, runtime::TokioRuntimeProvider};
 use hickory_resolver::proto::rr::Name;
 
-use super::dns::{Answer, DnsError, Lookup};
+use super::dns::{DnsError, Lookup, LookupAnswer};
 use super::settings::{DnsSettings, SettingsError};
 
 /// Addresses of one name that are used; a longer list is cut.
@@ -61,7 +61,7 @@ impl NameServers {
 }
 
 impl Lookup for NameServers {
-    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = Answer> + Send>> {
+    fn lookup(&self, name: String) -> Pin<Box<dyn Future<Output = LookupAnswer> + Send>> {
         let resolver = self.resolver.clone();
         let limit = self.limit;
         Box::pin(async move {

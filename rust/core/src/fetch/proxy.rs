@@ -18,7 +18,7 @@ use super::settings::SettingsError;
 const ANSWER_MOST: usize = 16 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ProxyKind {
     Http,
     /// Names are resolved, and their addresses judged, here.
     Socks5,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 #[derive(Clone)]
 pub(super) struct Proxy {
-    pub(super) kind: Kind,
+    pub(super) kind: ProxyKind,
     pub(super) host: String,
     pub(super) port: u16,
     user: String,
@@ -47,9 +47,9 @@ impl Proxy {
         let wrong = |reason: &str| SettingsError::new("proxy", reason);
         let url = Url::parse(text).map_err(|_| wrong("not a URL"))?;
         let (kind, port) = match url.scheme() {
-            "http" => (Kind::Http, 80),
-            "socks5" => (Kind::Socks5, 1080),
-            "socks5h" => (Kind::Socks5Remote, 1080),
+            "http" => (ProxyKind::Http, 80),
+            "socks5" => (ProxyKind::Socks5, 1080),
+            "socks5h" => (ProxyKind::Socks5Remote, 1080),
             _ => return Err(wrong("must begin with http://, socks5:// or socks5h://")),
         };
         let host = url
@@ -81,7 +81,7 @@ impl Proxy {
 
     /// The proxy answers for the name, so we never learn the address.
     pub(super) fn resolves(&self) -> bool {
-        self.kind != Kind::Socks5
+        self.kind != ProxyKind::Socks5
     }
 
     /// The value of `Proxy-Authorization`.
@@ -213,7 +213,7 @@ mod tests {
         let proxy = Proxy::parse("socks5h://me:p%40ss+@[::1]").unwrap();
         assert_eq!(
             (proxy.kind, proxy.host.as_str(), proxy.port),
-            (Kind::Socks5Remote, "::1", 1080)
+            (ProxyKind::Socks5Remote, "::1", 1080)
         );
         assert_eq!(
             (proxy.user.as_str(), proxy.password.as_str()),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Everything that bounds one fetch. Sizes are bytes.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct FetchLimits {
     /// From the first connection attempt to a connected socket, all addresses of a name together.
     pub connect: Duration,
     /// The TLS handshake.
@@ -32,9 +32,9 @@ pub struct Limits {
     pub ratio: usize,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
-        Limits {
+        FetchLimits {
             connect: Duration::from_secs(10),
             tls: Duration::from_secs(10),
             first_byte: Duration::from_secs(30),
@@ -144,7 +144,7 @@ pub struct FetchSettings {
     /// More request fields, sent in this order.
     pub extra_headers: Vec<(String, String)>,
     /// Bounds of one fetch.
-    pub limits: Limits,
+    pub limits: FetchLimits,
     /// Types whose bodies are read: `text/html`, `text/*`. Empty: all. Without a type: read.
     pub accept_types: Vec<String>,
     /// Offer HTTP/2 in the TLS handshake.
@@ -180,7 +180,7 @@ impl Default for FetchSettings {
             accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
             accept_encoding: "gzip, deflate, br, zstd".to_owned(),
             extra_headers: Vec::new(),
-            limits: Limits::default(),
+            limits: FetchLimits::default(),
             accept_types: Vec::new(),
             http2: true,
             proxy: None,
@@ -190,7 +190,8 @@ impl Default for FetchSettings {
             dns: DnsSettings::default(),
             tls: TlsSettings::default(),
             idle_connections: 4096,
-            idle_per_host: 1,
+            // As many as `politeness.per_host` may be: fewer would throw good connections away.
+            idle_per_host: 64,
             idle_timeout: Duration::from_secs(15),
             local_address: None,
         }

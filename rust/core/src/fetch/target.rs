@@ -1,11 +1,11 @@
-//! Where a request goes: scheme, host, port and path of a URL, and the bytes of a request head.
+//! Where a request goes: what of a canonical URL a connection and a request head need.
 
 use std::net::IpAddr;
 
-use url::{Host, Url};
-
 use super::message::Request;
+use super::ports;
 use super::settings::{FetchSettings, SettingsError};
+use crate::canonical::{Rules, Url, canonical, literal_address};
 
 /// What a connection is made for; the pool's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,59 +15,48 @@ pub(super) struct Origin {
     pub(super) port: u16,
 }
 
-/// A URL taken apart.
+impl From<&Url> for Origin {
+    fn from(url: &Url) -> Origin {
+        Origin {
+            secure: url.scheme_is_https(),
+            host: url.hostname().to_owned(),
+            port: url.port(),
+        }
+    }
+}
+
+/// A URL to visit. Its text is the canonical one: nothing is parsed here a second time.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(super) struct Target<'a> {
+    url: &'a Url,
     pub(super) origin: Origin,
     /// The host as an address, when it is one.
     pub(super) literal: Option<IpAddr>,
-    /// Host, and port unless it is the scheme's own: the `Host` field, and the frontier's host.
-    pub(super) authority: String,
-    /// Path and query.
-    pub(super) path: String,
 }
 
-impl Target {
-    /// Takes a URL apart. Odd spellings of addresses (`0x7f.1`) become the address here, before
-    /// the guard sees them.
-    pub(super) fn parse(text: &str) -> Result<Target, &'static str> {
-        let url = Url::parse(text).map_err(|_| "not a URL")?;
-        let secure = match url.scheme() {
-            "http" => false,
-            "https" => true,
-            _ => return Err("neither http nor https"),
-        };
-        let (mut host, literal) = match url.host() {
-            Some(Host::Domain(name)) => (name.to_owned(), None),
-            Some(Host::Ipv4(ip)) => (ip.to_string(), Some(IpAddr::V4(ip))),
-            Some(Host::Ipv6(ip)) => (format!("[{ip}]"), Some(IpAddr::V6(ip))),
-            None => return Err("no host"),
-        };
-        if literal.is_none() && host.ends_with('.') {
-            host.pop();
+impl<'a> Target<'a> {
+    /// The target that a URL names, or why none is visited there.
+    pub(super) fn new(url: &'a Url) -> Result<Target<'a>, &'static str> {
+        let origin = Origin::from(url);
+        if ports::is_bad(origin.port) {
+            return Err("a port of another service, which is not asked for pages");
         }
-        if host.is_empty() {
-            return Err("no host");
-        }
-        let port = url.port_or_known_default().unwrap_or(80);
-        if port == 0 {
-            return Err("port 0");
-        }
-        let authority = match url.port() {
-            Some(port) => format!("{host}:{port}"),
-            None => host.clone(),
-        };
-        let path = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
-        let origin = Origin { secure, host, port };
+        let literal = literal_address(url);
         Ok(Target {
+            url,
             origin,
             literal,
-            authority,
-            path,
         })
+    }
+
+    /// Host, and port unless it is the scheme's own: the `Host` field, and the frontier's host.
+    pub(super) fn authority(&self) -> &'a str {
+        self.url.host()
+    }
+
+    /// Path and query.
+    pub(super) fn path(&self) -> &'a str {
+        self.url.path_and_query()
     }
 }
 
@@ -135,15 +124,15 @@ impl Fields {
         }
         let mut credentials = Vec::new();
         for credential in &settings.credentials {
-            let target = Target::parse(&credential.origin)
-                .map_err(|reason| SettingsError::new("credentials", reason))?;
+            let url = canonical(&credential.origin, None, &Rules::plain())
+                .map_err(|reason| SettingsError::new("credentials", reason.to_string()))?;
             if !is_value(&credential.authorization) {
                 return Err(SettingsError::new(
                     "credentials",
                     "control characters in a value",
                 ));
             }
-            credentials.push((target.origin, credential.authorization.clone()));
+            credentials.push((Origin::from(&url), credential.authorization.clone()));
         }
         Ok(Fields { fixed, credentials })
     }
@@ -151,34 +140,43 @@ impl Fields {
     /// The head of a request. `line` is the request target: a path, or a URL for a proxy.
     pub(super) fn head(
         &self,
-        target: &Target,
+        target: &Target<'_>,
         request: &Request,
         absolute: bool,
         proxy_authorization: Option<&str>,
         cookies: Option<&str>,
     ) -> Vec<u8> {
-        let mut head = Vec::with_capacity(self.fixed.len() + target.path.len() + 256);
+        let mut head = Vec::with_capacity(self.fixed.len() + target.path().len() + 256);
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| head.extend(part.as_bytes()));
         match absolute {
             true => put(&[
                 "GET http://",
-                &target.authority,
-                &target.path,
+                target.authority(),
+                target.path(),
                 " HTTP/1.1\r\n",
             ]),
-            false => put(&["GET ", &target.path, " HTTP/1.1\r\n"]),
+            false => put(&["GET ", target.path(), " HTTP/1.1\r\n"]),
         }
-        put(&["Host: ", &target.authority, "\r\n", &self.fixed]);
+        put(&["Host: ", target.authority(), "\r\n", &self.fixed]);
         let optional = [
             ("If-None-Match", request.etag.as_deref()),
             ("If-Modified-Since", request.last_modified.as_deref()),
-            ("Authorization", self.authorization(&target.origin)),
+            (
+                "Authorization",
+                self.authorization(&target.origin)
+                    .filter(|_| request.credentials.is_none()),
+            ),
             ("Proxy-Authorization", proxy_authorization),
             ("Cookie", cookies),
         ];
         for (name, value) in optional {
             // Validators come from servers: one that is no field value is left out.
             if let Some(value) = value.filter(|value| !value.is_empty() && is_value(value)) {
+                put(&[name, ": ", value, "\r\n"]);
+            }
+        }
+        for (name, value) in request.credentials.iter().flat_map(|list| list.iter()) {
+            if is_name(name) && is_value(value) {
                 put(&[name, ": ", value, "\r\n"]);
             }
         }
@@ -193,6 +191,48 @@ impl Fields {
             .find(|(known, _)| known == origin)
             .map(|(_, value)| value.as_str())
     }
+}
+
+/// The head as it is recorded: credentials without their values.
+pub(super) fn recorded(head: Vec<u8>, request: &Request) -> Vec<u8> {
+    let Some(credentials) = &request.credentials else {
+        return head;
+    };
+    let is_secret = |line: &[u8]| {
+        credentials.iter().any(|(name, _)| {
+            let (start, rest) = line.split_at(name.len().min(line.len()));
+            start.eq_ignore_ascii_case(name.as_bytes()) && rest.starts_with(b":")
+        })
+    };
+    let mut out = Vec::with_capacity(head.len());
+    for line in head.split_inclusive(|byte| *byte == b'\n') {
+        match line.iter().position(|byte| *byte == b':') {
+            Some(colon) if is_secret(line) => {
+                out.extend_from_slice(&line[..colon]);
+                out.extend_from_slice(b": (not recorded)\r\n");
+            }
+            _ => out.extend_from_slice(line),
+        }
+    }
+    out
+}
+
+/// A name of a field that the fetcher does not set by itself.
+fn is_name(name: &str) -> bool {
+    const OWN: [&str; 9] = [
+        "host",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "upgrade",
+        "te",
+        "expect",
+        "range",
+        "user-agent",
+    ];
+    !name.is_empty()
+        && name.bytes().all(is_token)
+        && !OWN.iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
 fn is_token(byte: u8) -> bool {

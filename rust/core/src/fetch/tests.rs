@@ -10,7 +10,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
+use crate::canonical::{Rules, Url, canonical};
 use crate::outcome::Outcome;
+
+pub(super) fn url(text: &str) -> Url {
+    canonical(text, None, &Rules::plain()).unwrap()
+}
+
+pub(super) fn page(text: &str) -> Request {
+    Request::page(url(text))
+}
 
 pub(super) fn local_settings() -> FetchSettings {
     let mut settings = FetchSettings {
@@ -58,7 +67,7 @@ async fn fetch_once(answer: &'static [u8]) -> Response {
     let (port, _) = serve(answer, 1).await;
     let fetcher = Fetcher::new(local_settings()).unwrap();
     fetcher
-        .fetch(Request::page(format!("http://127.0.0.1:{port}/a?b=c")))
+        .fetch(page(&format!("http://127.0.0.1:{port}/a?b=c")))
         .await
 }
 
@@ -88,18 +97,98 @@ async fn a_page() {
     assert_eq!(response.body.as_ptr(), response.wire_body.as_ptr());
 }
 
+/// What is canonical is what is asked for: the fetcher has no second opinion on what a URL is.
+#[tokio::test]
+async fn a_host_that_only_claims_to_be_punycode_is_visited() {
+    let (port, _) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 1).await;
+    let mut settings = local_settings();
+    let here = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
+    settings.dns.fixed.insert("xn--a".to_owned(), here);
+    let fetcher = Fetcher::new(settings).unwrap();
+    let response = fetcher
+        .fetch(page(&format!("http://xn--a:{port}/{{}}?b")))
+        .await;
+    assert_eq!(response.outcome, Outcome::Fetched, "{response:?}");
+    let sent = String::from_utf8(response.request_head).unwrap();
+    let expected = format!("GET /%7B%7D?b HTTP/1.1\r\nHost: xn--a:{port}\r\n");
+    assert!(sent.starts_with(&expected), "{sent}");
+}
+
+#[tokio::test]
+async fn ports_of_other_services_are_not_visited() {
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    for port in ["25", "6667", "0"] {
+        let response = fetcher
+            .fetch(page(&format!("http://127.0.0.1:{port}/")))
+            .await;
+        assert_eq!(response.outcome, Outcome::UrlRefused, "{response:?}");
+    }
+}
+
 #[tokio::test]
 async fn connections_are_kept_and_replaced() {
     let (port, connections) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 3).await;
     let fetcher = Fetcher::new(local_settings()).unwrap();
     for number in 0..6 {
         let response = fetcher
-            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .fetch(page(&format!("http://127.0.0.1:{port}/")))
             .await;
         assert_eq!(response.outcome, Outcome::Fetched, "{number}: {response:?}");
         assert_eq!(response.reused, number % 3 != 0, "{number}");
     }
     assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn connections_side_by_side_are_all_kept() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    // Nobody is answered before both have asked, so two connections are needed.
+    let both = Arc::new(tokio::sync::Barrier::new(2));
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+            let both = Arc::clone(&both);
+            tokio::spawn(async move {
+                while read_request(&mut stream).await.is_some() {
+                    both.wait().await;
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    stream.write_all(answer).await.unwrap();
+                }
+            });
+        }
+    });
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    for _ in 0..3 {
+        let (one, two) = tokio::join!(fetcher.fetch(page(&url)), fetcher.fetch(page(&url)));
+        assert_eq!(
+            (one.outcome, two.outcome),
+            (Outcome::Fetched, Outcome::Fetched)
+        );
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_robots_file_is_cut_where_a_page_is_refused() {
+    let (port, _) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789", 1).await;
+    let fetcher = Fetcher::new(local_settings()).unwrap();
+    for (purpose, outcome, body) in [
+        (Purpose::Page, Outcome::TooLarge, &b""[..]),
+        (Purpose::Robots, Outcome::Truncated, &b"12345"[..]),
+    ] {
+        let request = Request {
+            purpose,
+            max_body: Some(5),
+            ..page(&format!("http://127.0.0.1:{port}/"))
+        };
+        let response = fetcher.fetch(request).await;
+        assert_eq!((response.outcome, &response.body[..]), (outcome, body));
+    }
 }
 
 #[tokio::test]
@@ -121,7 +210,7 @@ async fn under_a_gate_a_connection_that_dies_is_not_replaced_at_once() {
         .with_gate(Arc::new(Open));
     for expected in [(Outcome::Fetched, false), (Outcome::Disconnected, true)] {
         let response = fetcher
-            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .fetch(page(&format!("http://127.0.0.1:{port}/")))
             .await;
         assert_eq!((response.outcome, response.reused), expected);
     }
@@ -153,7 +242,7 @@ async fn without_a_gate_a_connection_that_dies_is_replaced_once() {
     let fetcher = Fetcher::new(local_settings()).unwrap();
     for _ in 0..2 {
         let response = fetcher
-            .fetch(Request::page(format!("http://127.0.0.1:{port}/")))
+            .fetch(page(&format!("http://127.0.0.1:{port}/")))
             .await;
         assert_eq!(
             (response.outcome, response.reused),
@@ -184,18 +273,15 @@ async fn the_gate_is_asked_for_new_and_for_kept_connections() {
         .unwrap()
         .with_gate(gate.clone());
     let url = format!("http://127.0.0.1:{port}/");
-    assert_eq!(
-        fetcher.fetch(Request::page(&url)).await.outcome,
-        Outcome::Fetched
-    );
-    let response = fetcher.fetch(Request::page(&url)).await;
+    assert_eq!(fetcher.fetch(page(&url)).await.outcome, Outcome::Fetched);
+    let response = fetcher.fetch(page(&url)).await;
     assert_eq!(
         (response.outcome, response.not_before),
         (Outcome::Deferred, Some(77))
     );
     // The connection was not spent by the refusal.
     gate.0.store(0, Ordering::SeqCst);
-    assert!(fetcher.fetch(Request::page(&url)).await.reused);
+    assert!(fetcher.fetch(page(&url)).await.reused);
     assert_eq!(connections.load(Ordering::SeqCst), 1);
 }
 
@@ -222,9 +308,7 @@ async fn private_addresses_are_refused_by_every_spelling() {
         "169.254.169.254",
         "0177.0.0.1",
     ] {
-        let response = fetcher
-            .fetch(Request::page(format!("http://{host}:1/")))
-            .await;
+        let response = fetcher.fetch(page(&format!("http://{host}:81/"))).await;
         assert_eq!(
             response.outcome,
             Outcome::ForbiddenAddress,
@@ -243,7 +327,7 @@ async fn credentials_stay_with_their_origin() {
     });
     let fetcher = Fetcher::new(settings).unwrap();
     let head = async |url: String| {
-        String::from_utf8(fetcher.fetch(Request::page(url)).await.request_head).unwrap()
+        String::from_utf8(fetcher.fetch(page(&url)).await.request_head).unwrap()
     };
     assert!(
         head(format!("http://127.0.0.1:{port}/"))
@@ -252,7 +336,7 @@ async fn credentials_stay_with_their_origin() {
     );
     for other in [
         format!("http://127.0.0.2:{port}/"),
-        "http://127.0.0.1:1/".to_owned(),
+        "http://127.0.0.1:81/".to_owned(),
         format!("https://127.0.0.1:{port}/"),
         format!("http://localhost:{port}/"),
     ] {

@@ -4,24 +4,25 @@ use std::net::IpAddr;
 
 use super::host::{Host, HostRecord};
 use super::queued::Queued;
-use super::{Admission, Fresh, Frontier, Micros, damaged};
+use super::{Admission, Frontier, Micros, damaged};
+use crate::links::Link;
 use crate::outcome::Outcome;
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 impl Frontier {
-    /// Queues URLs. Answers each in order in `out`; after an error, the URLs without an answer were
-    /// not touched.
+    /// Queues links, each by its score, or by the order of the settings where it has none. Answers
+    /// each in order in `out`; after an error, the links without an answer were not touched.
     pub fn add(
         &mut self,
         now: Micros,
-        items: &[Fresh<'_>],
+        links: &[Link],
         reads: &dyn Reads,
         writes: &mut Writes,
         out: &mut Vec<Admission>,
     ) -> Result<(), StateError> {
         let time = self.tick(now);
-        for item in items {
-            let admission = self.add_one(time, item, reads, writes)?;
+        for link in links {
+            let admission = self.add_one(time, link, reads, writes)?;
             out.push(admission);
         }
         Ok(())
@@ -30,25 +31,27 @@ impl Frontier {
     fn add_one(
         &mut self,
         time: Micros,
-        item: &Fresh<'_>,
+        link: &Link,
         reads: &dyn Reads,
         writes: &mut Writes,
     ) -> Result<Admission, StateError> {
         let limits = self.settings.limits;
-        let depth = if item.dynamic {
+        let dynamic = link.url.is_dynamic();
+        let depth = if dynamic {
             limits.depth_dynamic.or(limits.depth)
         } else {
             limits.depth
         };
-        if depth.is_some_and(|most| item.depth > most) {
+        if depth.is_some_and(|most| link.depth > most) {
             return Ok(Admission::Refused(Outcome::OverQuota));
         }
-        let slot = self.find_host(item.host_key, Some(item.host), reads)?;
+        let pages = self.settings.pages_of(link.url.host());
+        let slot = self.find_host(link.url.host_key(), Some(link.url.host()), reads)?;
         let Some(host) = slot.and_then(|slot| self.host_mut(slot)) else {
             return Ok(Admission::Refused(Outcome::UrlRefused));
         };
         let record = &mut host.record;
-        if *record.name != *item.host {
+        if *record.name != *link.url.host() {
             // Two hosts with one key: the second cannot have a queue, robots rules and a clock of
             // its own, so it is refused rather than mixed up with the first.
             return Ok(Admission::Refused(Outcome::UrlRefused));
@@ -62,9 +65,7 @@ impl Frontier {
             record.failures = 0;
             record.set_asides = 0;
         }
-        let over = limits
-            .pages_per_host
-            .is_some_and(|most| record.pages >= most)
+        let over = pages.is_some_and(|most| record.pages >= most)
             || limits
                 .bytes_per_host
                 .is_some_and(|most| record.bytes >= most)
@@ -76,16 +77,21 @@ impl Frontier {
             return Ok(Admission::Refused(Outcome::OverQuota));
         }
         record.queued += 1;
-        record.schemes[usize::from(item.https)] = true;
-        let queued = Queued::of(item);
-        let not_before = self.clock.inside(item.not_before);
+        record.schemes[usize::from(link.url.scheme_is_https())] = true;
+        let mut score = self.score(link);
+        if !link.revisit {
+            score = self.filter.score(link, Some(link.kind), score);
+        }
+        let known = self.settings.known || self.settings.order.needs_known();
+        let record = Queued::of(link, score, known).encode();
+        let not_before = self.clock.inside(link.not_before);
         let Some(slot) = slot else {
             return Ok(Admission::Refused(Outcome::UrlRefused));
         };
-        if item.not_before > 0 && not_before > time {
-            self.enqueue_waiting(slot, not_before, queued.encode(), writes);
+        if link.not_before > 0 && not_before > time {
+            self.enqueue_waiting(slot, not_before, record, writes);
         } else {
-            self.enqueue(slot, queued.band, queued.encode(), writes);
+            self.enqueue(slot, score.band(), record, writes);
         }
         self.changed(slot);
         self.schedule(slot);

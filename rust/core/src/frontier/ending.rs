@@ -2,7 +2,7 @@
 
 use super::queued::{Place, Queued};
 use super::{Frontier, Micros, Refusal, damaged};
-use crate::state::{Reads, StateError, Writes};
+use crate::store::state::{Reads, StateError, Writes};
 
 impl Frontier {
     /// A host that was given up gets turns again, with what is still queued. False: it is not known.
@@ -68,7 +68,7 @@ impl Frontier {
             for (place, record) in found {
                 *budget -= 1;
                 let queued = Queued::decode(&record).ok_or_else(|| damaged("queue"))?;
-                refusals.extend(self.refusal(slot, &queued, outcome));
+                refusals.push(self.refusal(slot, &queued, outcome)?);
                 if place.is_waiting()
                     && let Some(host) = self.host_mut(slot)
                 {

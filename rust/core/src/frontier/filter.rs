@@ -3,18 +3,28 @@
 use std::fmt;
 
 use super::Frontier;
-use super::queued::Queued;
+use crate::links::{Link, Score};
+use crate::outcome::Outcome;
+use crate::parse::LinkKind;
 
-type Judge = Box<dyn Fn(&str, bool) -> bool + Send + Sync>;
+/// Judges what is queued, by rules that may change while it is. `kind` is `None` where the queue
+/// does not know it.
+pub trait Judge: Send + Sync {
+    /// The outcome with which it leaves the queue; `None`: it stays.
+    fn refuses(&self, link: &Link, kind: Option<LinkKind>) -> Option<Outcome>;
 
-/// Asked with a URL and whether it is a sitemap; false: it leaves the queue as out of scope.
+    /// The score that it is queued with, where the order gives it `score`.
+    fn score(&self, link: &Link, kind: Option<LinkKind>, score: Score) -> Score;
+}
+
+/// Asked with what is queued.
 #[derive(Default)]
-pub struct Filter(Option<Judge>);
+pub struct Filter(Option<Box<dyn Judge>>);
 
 impl Filter {
     /// A filter that asks `judge`.
     #[must_use]
-    pub fn new(judge: Judge) -> Filter {
+    pub fn new(judge: Box<dyn Judge>) -> Filter {
         Filter(Some(judge))
     }
 
@@ -24,10 +34,15 @@ impl Filter {
         self.0.is_some()
     }
 
-    pub(super) fn refuses(&self, queued: &Queued<'_>, host: &str) -> bool {
-        use super::Purpose;
-        let judge = self.0.as_ref();
-        judge.is_some_and(|judge| !judge(&queued.url(host), queued.purpose() == Purpose::Sitemap))
+    pub(super) fn refuses(&self, link: &Link, kind: Option<LinkKind>) -> Option<Outcome> {
+        self.0.as_ref()?.refuses(link, kind)
+    }
+
+    pub(super) fn score(&self, link: &Link, kind: Option<LinkKind>, score: Score) -> Score {
+        match &self.0 {
+            Some(judge) => judge.score(link, kind, score),
+            None => score,
+        }
     }
 }
 

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use super::host::{RobotsKind, RobotsState, seconds};
 use super::queued::{Place, Queued};
+use super::robots::{self, Meaning};
 use super::settings::{Blame, Policy, grow};
 use super::take::Lease;
-use super::{Frontier, Micros, Purpose, Report, RobotsAnswer, Verdict, rules};
+use super::{Frontier, Micros, Purpose, Report, Verdict, rules};
 use crate::outcome::Outcome;
-use crate::state::{Space, Writes};
+use crate::store::state::{Space, Writes};
 
 /// Failures in a row of a host before it waits itself, besides its URLs.
 const FAILURES_BEFORE_WAIT: u16 = 2;
 
 impl Frontier {
-    /// Ends a lease. If the report says that the visit never began (`Deferred`), nobody pays for
-    /// it; in every other case the host's and the address's gaps count from its end.
+    /// Ends a lease. A visit that was given back (`Deferred`) costs the URL nothing. The host's and the
+    /// address's gaps count from its end, unless the report says that nothing was sent.
     pub fn finish(
         &mut self,
         now: Micros,
@@ -30,8 +31,8 @@ impl Frontier {
         self.page_leases -= u64::from(of.purpose == Purpose::Page);
         // A report from the future or from before the lease is believed up to the lease's bounds.
         let ended = self.clock.inside(report.ended).clamp(of.started, time);
-        let visited = report.outcome != Outcome::Deferred;
-        let left = self.ips.leave(lease, visited.then_some(ended));
+        let given_back = report.outcome == Outcome::Deferred;
+        let left = self.ips.leave(lease, report.sent.then_some(ended));
         let slot = of.slot;
         if let Some(host) = self.host_mut(slot) {
             host.leases = host.leases.saturating_sub(1);
@@ -42,20 +43,20 @@ impl Frontier {
                 record.next_due = of.due_before;
             }
             record.ip = report.ip.or(record.ip);
-            if visited {
+            if report.sent {
                 record.last_end = record.last_end.max(ended);
                 record.bytes = record.bytes.saturating_add(report.bytes);
                 self.counters.bytes = self.counters.bytes.saturating_add(report.bytes);
             }
         }
-        let verdict = if visited {
+        let verdict = if given_back {
+            self.defer(time, &of, report)
+        } else {
             self.heard(slot, report);
             match of.purpose {
                 Purpose::Robots => self.settle_robots(time, ended, &of, report, writes),
                 Purpose::Page | Purpose::Sitemap => self.settle(ended, &of, report, writes),
             }
-        } else {
-            self.defer(time, &of, report)
         };
         if self.counters.head_bytes > self.settings.heads_in_ram {
             self.drop_head(slot);
@@ -68,7 +69,7 @@ impl Frontier {
         verdict
     }
 
-    /// The visit never began: all is as before, but for a wait that was asked for.
+    /// The visit was given back: all is as before, but for a wait that was asked for.
     fn defer(&mut self, time: Micros, of: &Lease, report: &Report) -> Verdict {
         if let Some(host) = self.host_mut(of.slot) {
             // With an address the host waits in the address's line, and needs no guess.
@@ -125,7 +126,7 @@ impl Frontier {
         }
     }
 
-    /// A page's or sitemap's outcome, or a robots visit that the server did not answer.
+    /// A page's or sitemap's outcome.
     fn settle(
         &mut self,
         ended: Micros,
@@ -234,11 +235,7 @@ impl Frontier {
         report: &Report,
         writes: &mut Writes,
     ) -> Verdict {
-        let Some(answer) = answer(report) else {
-            // Nobody answered. The URL that waited for the rules pays as if it had been tried:
-            // else one dead name would keep a crawl from ending.
-            return self.settle(ended, of, report, writes);
-        };
+        let meaning = robots::meaning(report.outcome, robots::MAX_REDIRECTS);
         let Some(host) = self.host(of.slot) else {
             return Verdict::UnknownLease;
         };
@@ -251,10 +248,12 @@ impl Frontier {
             until: fresh,
             since: 0,
             tries: 0,
+            unanswered: None,
         };
         let mut due = 0;
-        match &answer {
-            RobotsAnswer::Rules(body) => {
+        match meaning {
+            Meaning::Rules => {
+                let body = &report.robots;
                 let body = &body[..body.len().min(self.settings.robots_bytes)];
                 let room = self.settings.rules_in_ram;
                 let delay = self.rules.hold(key, of.https, fresh, body, room);
@@ -263,16 +262,30 @@ impl Frontier {
                 let value = rules::value(fresh, body);
                 writes.put(Space::Robots, rules::key(key, of.https), value);
             }
-            RobotsAnswer::AllowAll => {
+            Meaning::AllowAll | Meaning::Follow => {
                 self.rules.forget(key, of.https);
                 writes.remove(Space::Robots, rules::key(key, of.https));
             }
-            RobotsAnswer::Unreachable => {
+            Meaning::Unreachable | Meaning::NobodyAnswered => {
                 let again = before.kind == RobotsKind::Unreachable;
                 let tries = if again { before.tries } else { 0 };
+                // Who has answered before is waited for; where nobody ever did, a few tries are enough,
+                // else one dead name would keep a crawl from ending.
+                let ever = again && before.unanswered.is_none()
+                    || matches!(before.kind, RobotsKind::Rules | RobotsKind::AllowAll);
+                let unanswered =
+                    (meaning == Meaning::NobodyAnswered && !ever).then_some(report.outcome);
                 let settings = &self.settings;
                 let longest = settings.robots_fresh.max(settings.robots_wait);
-                let wait = grow(settings.robots_wait, 2.0, u32::from(tries), longest);
+                let growth = if unanswered.is_some() { 4.0 } else { 2.0 };
+                let last = unanswered
+                    .is_some_and(|outcome| tries.saturating_add(1) >= robots::tries(outcome));
+                let wait = if last {
+                    // URLs found meanwhile are refused without a visit.
+                    settings.robots_fresh
+                } else {
+                    grow(settings.robots_wait, growth, u32::from(tries), longest)
+                };
                 let asked = report.wait_us.unwrap_or(0);
                 due = ended.saturating_add(asked.min(settings.longest_retry_after));
                 state = RobotsState {
@@ -280,10 +293,11 @@ impl Frontier {
                     until: seconds(due.max(ended.saturating_add(wait))),
                     since: if again { before.since } else { seconds(ended) },
                     tries: tries.saturating_add(1),
+                    unanswered,
                 };
             }
         }
-        let known = answer != RobotsAnswer::Unreachable;
+        let known = state.kind != RobotsKind::Unreachable;
         if let Some(host) = self.host_mut(of.slot) {
             let record = &mut host.record;
             record.robots[scheme] = state;
@@ -302,18 +316,6 @@ impl Frontier {
                 until: self.clock.outside(state.until_us()),
             }
         }
-    }
-}
-
-/// What a robots visit means where the fetcher did not say; `None`: the server did not answer.
-fn answer(report: &Report) -> Option<RobotsAnswer> {
-    if report.robots.is_some() {
-        return report.robots.clone();
-    }
-    match report.outcome {
-        Outcome::Gone | Outcome::Refused => Some(RobotsAnswer::AllowAll),
-        _ if report.response_us.is_some() => Some(RobotsAnswer::Unreachable),
-        _ => None,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::host::RobotsKind;
 use super::queued::Queued;
-use super::{Frontier, Micros};
+use super::{Frontier, Micros, damaged};
 use crate::outcome::Outcome;
-use crate::state::{Reads, StateError};
+use crate::store::state::{Reads, StateError};
 
 /// What the gate says to a URL at the host's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,12 @@ impl Frontier {
         let Some(host) = self.host(slot) else {
             return Ok(Gate::Fetch);
         };
-        if self.filter.refuses(queued, &host.record.name) {
-            return Ok(Gate::Refuse(Outcome::OutOfScope));
+        if self.filter.is_set() {
+            let link = queued.link(&host.record.name, host.key);
+            let link = link.ok_or_else(|| damaged("queue"))?;
+            if let Some(outcome) = self.filter.refuses(&link, queued.known_kind()) {
+                return Ok(Gate::Refuse(outcome));
+            }
         }
         let https = queued.https();
         let (key, robots) = (host.key, host.record.robots[usize::from(https)]);
@@ -53,6 +57,11 @@ impl Frontier {
                 })
             }
             RobotsKind::Unreachable => {
+                if let Some(outcome) = robots.unanswered
+                    && robots.tries >= super::robots::tries(outcome)
+                {
+                    return Ok(Gate::Refuse(outcome));
+                }
                 let lasted = time.saturating_sub(robots.since_us());
                 Ok(match settings.robots_allow_after {
                     Some(after) if lasted >= after => Gate::Go,

@@ -5,10 +5,15 @@ use std::sync::Arc;
 
 use super::Micros;
 use super::bytes::{Reader, put_bytes, put_number};
+use super::lines::NO_LINE;
+use super::policy::HostPolicy;
 use super::settings::{SECOND, Settings};
+use crate::links::BANDS;
 use crate::outcome::Outcome;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// Beside the kind of a robots state: an outcome follows.
+const UNANSWERED: u8 = 0x80;
 
 /// What is known of the robots rules of one scheme of a host. Times in whole seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub struct RobotsState {
     /// Unreachable: since when, and how often tried.
     pub since: u32,
     pub tries: u8,
+    /// Unreachable, and nobody has ever answered there: how the last try ended.
+    pub unanswered: Option<Outcome>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,27 +72,8 @@ pub(super) fn seconds(time: Micros) -> u32 {
     time.div_ceil(SECOND).try_into().unwrap_or(u32::MAX)
 }
 
-/// What makes the gap of a host as long as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapSource {
-    Setting,
-    CrawlDelay,
-    ResponseTime,
-}
-
-impl GapSource {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            GapSource::Setting => "setting",
-            GapSource::CrawlDelay => "crawl_delay",
-            GapSource::ResponseTime => "response_time",
-        }
-    }
-}
-
 /// What is kept of a host. Times are frontier time in microseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostRecord {
     pub name: Box<str>,
     /// No visit before; for a host set aside or given up, until when.
@@ -115,37 +103,18 @@ pub struct HostRecord {
     pub schemes: [bool; 2],
     /// Given up, with this outcome for its URLs.
     pub given_up: Option<Outcome>,
+    /// The best band when it was written: where it ranks before its queue is read again.
+    pub band: u8,
+    /// What a host policy decided; boxed, because few hosts have one.
+    pub policy: Option<Box<HostPolicy>>,
 }
 
 impl HostRecord {
-    /// The least time between two visits.
+    /// Whether the pages that a policy allows are used up, with so many visits under way.
     #[must_use]
-    pub fn gap(&self, key: u64, settings: &Settings) -> Micros {
-        self.gap_and_source(key, settings).0
-    }
-
-    /// The least time between two visits, and which of the three asks for it.
-    #[must_use]
-    pub fn gap_and_source(&self, key: u64, settings: &Settings) -> (Micros, GapSource) {
-        let setting = if settings.gaps.is_empty() {
-            settings.gap
-        } else {
-            settings.gaps.get(&key).copied().unwrap_or(settings.gap)
-        };
-        let [http, https] = self.crawl_delay_ms;
-        let asked = (u64::from(http.max(https)) * 1_000).min(settings.longest_crawl_delay);
-        let response =
-            f64::from(self.response_ms) * 1_000.0 * f64::from(settings.response_factor.max(0.0));
-        let response = response as Micros;
-        let gap = setting.max(asked).max(response);
-        let source = if gap == setting {
-            GapSource::Setting
-        } else if gap == asked {
-            GapSource::CrawlDelay
-        } else {
-            GapSource::ResponseTime
-        };
-        (gap, source)
+    pub fn budget_used(&self, leases: u8) -> bool {
+        let budget = self.policy.as_ref().and_then(|policy| policy.budget);
+        budget.is_some_and(|most| self.pages.saturating_add(u32::from(leases)) >= most)
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -158,12 +127,14 @@ impl HostRecord {
             self.schemes[1],
             self.given_up.is_some(),
             self.waiting > 0,
+            self.policy.is_some(),
         ];
         out.push(
             bits.iter()
                 .enumerate()
                 .fold(0, |flags, (bit, &set)| flags | u8::from(set) << bit),
         );
+        out.push(self.band);
         put_bytes(&mut out, self.name.as_bytes());
         for number in [
             self.next_due,
@@ -191,15 +162,26 @@ impl HostRecord {
             Some(IpAddr::V6(ip)) => put_bytes(&mut out, &ip.octets()),
         }
         for robots in self.robots {
-            out.push(robots.kind as u8);
+            out.push(
+                robots.kind as u8
+                    + if robots.unanswered.is_some() {
+                        UNANSWERED
+                    } else {
+                        0
+                    },
+            );
             if robots.kind != RobotsKind::Unknown {
                 put_number(&mut out, u64::from(robots.until));
                 put_number(&mut out, u64::from(robots.since));
                 out.push(robots.tries);
             }
+            out.extend(robots.unanswered.map(|outcome| outcome as u8));
         }
         if let Some(outcome) = self.given_up {
             out.push(outcome as u8);
+        }
+        if let Some(policy) = &self.policy {
+            policy.write(&mut out);
         }
         out
     }
@@ -211,9 +193,11 @@ impl HostRecord {
         }
         let flags = reader.byte()?;
         let bit = |at: u8| flags & (1 << at) != 0;
+        let band = reader.byte()?;
         let name = std::str::from_utf8(reader.bytes()?).ok()?.into();
         let mut record = HostRecord {
             name,
+            band,
             next_due: reader.number()?,
             last_end: reader.number()?,
             seq: reader.number()?,
@@ -242,15 +226,22 @@ impl HostRecord {
             _ => Some(Ipv6Addr::from(<[u8; 16]>::try_from(ip).ok()?).into()),
         };
         for robots in &mut record.robots {
-            robots.kind = *RobotsKind::ALL.get(usize::from(reader.byte()?))?;
+            let kind = reader.byte()?;
+            robots.kind = *RobotsKind::ALL.get(usize::from(kind & !UNANSWERED))?;
             if robots.kind != RobotsKind::Unknown {
                 robots.until = reader.small()?;
                 robots.since = reader.small()?;
                 robots.tries = reader.byte()?;
             }
+            if kind & UNANSWERED != 0 {
+                robots.unanswered = Some(*Outcome::ALL.get(usize::from(reader.byte()?))?);
+            }
         }
         if bit(4) {
             record.given_up = Some(*Outcome::ALL.get(usize::from(reader.byte()?))?);
+        }
+        if bit(6) {
+            record.policy = Some(Box::new(HostPolicy::read(&mut reader)?));
         }
         Some(record)
     }
@@ -281,6 +272,7 @@ pub enum Standing {
     Active,
     Waiting,
     SetAside,
+    /// It has no turns: by a command, or because the pages that a policy allows are used up.
     Blocked,
 }
 
@@ -307,13 +299,15 @@ pub(super) struct Host {
     pub head: Vec<Head>,
     /// A packed place; `u64::MAX`: nothing ready is outside the head.
     pub resume: u64,
-    /// The time of its valid entry in the timetable; `MAX`: none.
+    /// When its turn is, or since when it is due; `MAX`: it has none.
     pub scheduled: Micros,
+    /// The rank of its valid entry among those that are due, or in a line; `MAX`: none.
+    pub rank: u64,
+    /// The line of an address that it stands in; [`NO_LINE`]: none.
+    pub line: u32,
     pub leases: u8,
     /// A lease is out that fetches robots rules.
     pub robots_out: bool,
-    /// Stands in the line of an address.
-    pub in_line: bool,
     /// To be written with the next batch.
     pub dirty: bool,
     /// The batch that wrote it last.
@@ -334,9 +328,10 @@ impl Host {
             record,
             head: Vec::new(),
             scheduled: Micros::MAX,
+            rank: u64::MAX,
+            line: NO_LINE,
             leases: 0,
             robots_out: false,
-            in_line: false,
             dirty: false,
             written: 0,
             idle_listed: false,
@@ -350,7 +345,7 @@ impl Host {
             Standing::Active
         } else if self.record.queued == 0 {
             Standing::Idle
-        } else if self.record.blocked {
+        } else if self.record.blocked || self.record.budget_used(0) {
             Standing::Blocked
         } else if self.record.aside {
             Standing::SetAside
@@ -367,9 +362,38 @@ impl Host {
             .saturating_sub(u32::from(self.leases))
     }
 
-    /// The best band known in memory.
+    pub fn in_line(&self) -> bool {
+        self.line != NO_LINE
+    }
+
+    /// The best band, as far as memory tells.
     pub fn band(&self) -> u8 {
-        (self.head.first().map_or(self.resume, |head| head.at) >> 56) as u8
+        match (self.head.first(), self.resume) {
+            (Some(head), _) => (head.at >> 56) as u8,
+            // Nothing was read yet.
+            (None, 0) => self.record.band,
+            // Only what waits for a time: in the middle, until it is read.
+            (None, u64::MAX) => BANDS / 2,
+            (None, resume) => (resume >> 56) as u8,
+        }
+    }
+
+    /// The rank of a turn that falls due at a time; the lowest is served first. Every band costs
+    /// `step` of waiting, divided by the host's weight: so a host that waits gains rank with time.
+    pub fn rank_at(&self, due: Micros, step: Micros) -> u64 {
+        let bands = u64::from(self.band()) + 1;
+        let weight = self
+            .record
+            .policy
+            .as_ref()
+            .map_or(1.0, |policy| policy.weight());
+        let wait = if weight == 1.0 {
+            bands.saturating_mul(step)
+        } else {
+            (bands as f64 * step as f64 / f64::from(weight)) as u64
+        };
+        // The last value stands for none.
+        due.saturating_add(wait).min(u64::MAX - 1)
     }
 
     /// When the next visit may start, by the settings of this moment.
@@ -387,7 +411,6 @@ impl Host {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::settings::DAY;
     use super::*;
 
     proptest! {
@@ -404,9 +427,14 @@ mod tests {
                 robots: [RobotsState::default(), RobotsState {
                     kind: RobotsKind::ALL[usize::from(small[2] % 3) + 1], until: counts[6],
                     since: counts[7], tries: small[3],
+                    unanswered: outcome.map(|at| Outcome::ALL[at]),
                 }],
                 blocked: bits[0], aside: bits[1], schemes: [bits[2], bits[3]],
-                given_up: outcome.map(|at| Outcome::ALL[at]),
+                given_up: outcome.map(|at| Outcome::ALL[at]), band: small[0],
+                policy: bits[0].then(|| Box::new(HostPolicy {
+                    budget: bits[1].then_some(counts[0]), weight: f32::from(small[1]), delay: times[2],
+                    reason: "a reason".into(),
+                })),
             };
             prop_assert_eq!(HostRecord::decode(&record.encode()), Some(record.clone()));
             let waits = HostRecord { waiting: 3, waiting_first: times[1], ..record };
@@ -417,26 +445,5 @@ mod tests {
         fn damaged_records_do_not_panic(bytes: Vec<u8>) {
             let _ = HostRecord::decode(&bytes);
         }
-    }
-
-    #[test]
-    fn the_gap_is_the_largest_of_three() {
-        let mut settings = Settings::default();
-        let mut record = HostRecord::default();
-        assert_eq!(record.gap(1, &settings), SECOND);
-        record.response_ms = 3_000;
-        settings.response_factor = 2.0;
-        assert_eq!(record.gap(1, &settings), 6 * SECOND);
-        record.crawl_delay_ms = [0, 10_000];
-        assert_eq!(record.gap(1, &settings), 10 * SECOND);
-        settings.longest_crawl_delay = 7 * SECOND;
-        assert_eq!(record.gap(1, &settings), 7 * SECOND);
-        settings.longest_crawl_delay = DAY;
-        settings.gaps.insert(1, 60 * SECOND);
-        assert_eq!(record.gap(1, &settings), 60 * SECOND);
-        assert_eq!(
-            record.gap_and_source(2, &settings),
-            (10 * SECOND, GapSource::CrawlDelay)
-        );
     }
 }

@@ -4,7 +4,9 @@ use super::clock::Clock;
 use super::host::{Host, HostRecord};
 use super::queued::{Place, Queued};
 use super::{HostView, Micros, Settings, damaged, recorded_time};
-use crate::state::{Reads, Space, StateError};
+use crate::canonical::Url;
+use crate::links::Link;
+use crate::store::state::{Reads, Space, StateError};
 
 /// What the store holds of a host; due times are of the caller's clock, which shows `now`.
 pub fn stored_host(
@@ -47,8 +49,8 @@ pub(super) fn host_of(
 pub struct InQueue {
     /// URLs of the host with an earlier place.
     pub ahead: u64,
-    pub band: u8,
-    pub depth: u16,
+    /// What is known of it.
+    pub link: Link,
     pub tries: u8,
     /// It waits for this frontier time.
     pub not_before: Option<Micros>,
@@ -65,13 +67,8 @@ pub enum QueueLook {
 
 /// Looks for a URL in its host's queue, at most at the first `most` places. Changes of batches that
 /// are not applied yet are not seen.
-pub fn find_queued(
-    key: u64,
-    host: &str,
-    url: &str,
-    most: u64,
-    reads: &dyn Reads,
-) -> Result<QueueLook, StateError> {
+pub fn find_queued(url: &Url, most: u64, reads: &dyn Reads) -> Result<QueueLook, StateError> {
+    let key = url.host_key();
     let to = key
         .checked_add(1)
         .map_or_else(Vec::new, |next| next.to_be_bytes().to_vec());
@@ -84,12 +81,13 @@ pub fn find_queued(
         }
         let place = Place::of_key(at);
         if let (Some(place), Some(queued)) = (place, Queued::decode(value))
-            && queued.url(host) == url
+            && queued.https() == url.scheme_is_https()
+            && queued.path() == url.path_and_query()
+            && let Some(link) = queued.link(url.host(), key)
         {
             found = QueueLook::Queued(InQueue {
                 ahead,
-                band: queued.band,
-                depth: queued.depth,
+                link,
                 tries: queued.tries,
                 not_before: place.is_waiting().then(|| place.not_before()),
             });

@@ -75,19 +75,20 @@ impl IpTable {
     pub fn enter_ip(&self, lease: u64, ip: IpAddr, now: Micros) -> Result<(), Micros> {
         let mut table = self.lock();
         let time = now.saturating_add(table.offset).max(table.latest);
-        match table.enter(lease, ip, time) {
+        match table.enter(lease, ip, time, 0) {
             Door::Open => Ok(()),
             Door::Later(at) => Err(at.saturating_sub(table.offset)),
             Door::Busy => Err(now.saturating_add(table.gap)),
         }
     }
 
-    pub(super) fn look(&self, ip: IpAddr, time: Micros) -> Door {
-        self.lock().look(ip, time)
+    /// `most`: visitors that the host may have, where that is more than an address may.
+    pub(super) fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Door {
+        self.lock().look(ip, time, most)
     }
 
-    pub(super) fn enter(&self, lease: u64, ip: IpAddr, time: Micros) -> Door {
-        self.lock().enter(lease, ip, time)
+    pub(super) fn enter(&self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Door {
+        self.lock().enter(lease, ip, time, most)
     }
 
     /// Ends a lease; `ended` is `None` if it never connected. Gives the addresses it held and
@@ -123,7 +124,7 @@ impl IpTable {
     pub(crate) fn door(&self, ip: IpAddr, now: Micros) -> (bool, Micros) {
         let table = self.lock();
         let time = now.saturating_add(table.offset).max(table.latest);
-        match table.look(ip, time) {
+        match table.look(ip, time, 0) {
             Door::Open => (false, now),
             Door::Later(at) => (false, at.saturating_sub(table.offset)),
             Door::Busy => (true, now),
@@ -149,10 +150,10 @@ impl IpTable {
 }
 
 impl Table {
-    fn look(&self, ip: IpAddr, time: Micros) -> Door {
+    fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Door {
         let address = self.addresses.get(&ip).copied().unwrap_or_default();
         let due = address.next_due.max(self.floor);
-        if address.busy >= self.per_ip.max(1) {
+        if address.busy >= self.per_ip.max(most).max(1) {
             Door::Busy
         } else if time < due {
             Door::Later(due)
@@ -161,7 +162,7 @@ impl Table {
         }
     }
 
-    fn enter(&mut self, lease: u64, ip: IpAddr, time: Micros) -> Door {
+    fn enter(&mut self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Door {
         if self
             .held
             .get(&lease)
@@ -169,7 +170,7 @@ impl Table {
         {
             return Door::Open;
         }
-        let door = self.look(ip, time);
+        let door = self.look(ip, time, most);
         if door == Door::Open {
             self.sweep(time);
             let gap = self.gap;

@@ -1,10 +1,12 @@
-//! The timetable's entries, and the lines of hosts that wait for an address.
+//! Entries of the timetable and of the heap of those that are due, and the lines of hosts that wait
+//! for an address.
 //!
-//! A line: filled by hosts whose turn came when their address had none; emptied first come first
-//! served when the address has a turn; bound: the hosts in memory (a host stands in one line at
-//! most); it cannot be full.
+//! A line: filled by hosts whose turn came when their address had none; emptied by rank when the
+//! address has a turn; bound: the hosts in memory (a host stands in one line at most, with an entry
+//! for each time that its rank got better, which is at most once a band); it cannot be full.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::net::IpAddr;
 
 use super::Micros;
@@ -18,31 +20,30 @@ pub(super) enum Who {
     Line(u32),
 }
 
-/// An entry of the timetable: sorts by time, then by band.
+/// Stands for no line, in [`super::host::Host::line`].
+pub(super) const NO_LINE: u32 = u32::MAX;
+
+/// An entry: sorts by the time in the timetable, by the rank among those that are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn {
-    pub due: Micros,
-    rest: u64,
+    pub at: u64,
+    who: u32,
 }
 
 impl Turn {
-    pub fn new(due: Micros, band: u8, who: Who) -> Turn {
-        let number = match who {
+    pub fn new(at: u64, who: Who) -> Turn {
+        let who = match who {
             Who::Host(slot) => slot & !LINE,
             Who::Line(slot) => slot | LINE,
         };
-        Turn {
-            due,
-            rest: u64::from(band) << 32 | u64::from(number),
-        }
+        Turn { at, who }
     }
 
     pub fn who(self) -> Who {
-        let number = self.rest as u32;
-        if number & LINE == 0 {
-            Who::Host(number)
+        if self.who & LINE == 0 {
+            Who::Host(self.who)
         } else {
-            Who::Line(number & !LINE)
+            Who::Line(self.who & !LINE)
         }
     }
 }
@@ -50,9 +51,20 @@ impl Turn {
 #[derive(Debug)]
 pub(super) struct Line {
     pub ip: IpAddr,
-    pub hosts: VecDeque<u32>,
-    /// The time of its valid entry in the timetable; `MAX`: none.
+    /// Ranks and slots, the best first; an entry holds if the host's rank is the same.
+    pub hosts: BinaryHeap<Reverse<(u64, u32)>>,
+    /// When its turn is; `MAX`: it has none.
     pub scheduled: Micros,
+    /// The rank of its valid entry among those that are due; `MAX`: none.
+    pub rank: u64,
+}
+
+impl Line {
+    /// The best rank of its hosts.
+    pub fn best(&self) -> u64 {
+        let best = self.hosts.peek();
+        best.map_or(u64::MAX - 1, |Reverse((rank, _))| *rank)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -63,13 +75,14 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Puts a host at the end of an address's line.
-    pub fn join(&mut self, ip: IpAddr, host: u32) -> u32 {
+    /// Puts a host in an address's line, by its rank; gives the line's number.
+    pub fn join(&mut self, ip: IpAddr, host: u32, rank: u64) -> u32 {
         let slot = *self.of_ip.entry(ip).or_insert_with(|| {
             let line = Line {
                 ip,
-                hosts: VecDeque::new(),
+                hosts: BinaryHeap::new(),
                 scheduled: Micros::MAX,
+                rank: u64::MAX,
             };
             if let Some(slot) = self.vacant.pop() {
                 self.lines[slot as usize] = Some(line);
@@ -80,7 +93,7 @@ impl Lines {
             }
         });
         if let Some(line) = self.get_mut(slot) {
-            line.hosts.push_back(host);
+            line.hosts.push(Reverse((rank, host)));
         }
         slot
     }
@@ -89,7 +102,8 @@ impl Lines {
     pub fn depart(&mut self, hosts: &HashSet<u32>) {
         for slot in 0..self.lines.len() {
             if let Some(line) = &mut self.lines[slot] {
-                line.hosts.retain(|host| !hosts.contains(host));
+                line.hosts
+                    .retain(|Reverse((_, host))| !hosts.contains(host));
                 self.end_if_empty(slot as u32);
             }
         }
@@ -97,6 +111,10 @@ impl Lines {
 
     pub fn of(&self, ip: IpAddr) -> Option<u32> {
         self.of_ip.get(&ip).copied()
+    }
+
+    pub fn get(&self, slot: u32) -> Option<&Line> {
+        self.lines.get(slot as usize)?.as_ref()
     }
 
     pub fn get_mut(&mut self, slot: u32) -> Option<&mut Line> {

@@ -13,8 +13,9 @@
 //!    none that they forbid.
 //! 4. Nothing is lost: every URL added is finished, refused with an outcome, or still queued, also
 //!    after a crash at any moment.
-//! 5. Order: in a host the lower band first, in a band in the order of coming; no host and no
-//!    address line starves.
+//! 5. Order: in a host the lower band first, in a band in the order of coming. Among hosts that are
+//!    due the better band first, and nobody starves: a host is never passed over by one that fell due
+//!    later by more than its penalty ([`Settings::band_wait`] for each band, divided by its weight).
 //! 6. The counters equal a recount.
 //!
 //! How it keeps them. The queue is in the store; a lease is only in memory, so after a crash every
@@ -28,9 +29,11 @@
 mod add;
 pub(crate) mod bytes;
 mod clock;
+mod elsewhere;
 mod ending;
 mod filter;
 mod finish;
+mod gap;
 mod gate;
 mod host;
 mod inspect;
@@ -39,38 +42,41 @@ mod lines;
 mod list;
 mod order;
 mod overlay;
+mod policy;
 mod queue;
 mod queued;
+#[cfg(any(test, feature = "testing"))]
 pub mod rehearsal;
 mod rerank;
+pub mod robots;
 mod rules;
 mod settings;
 mod steer;
 mod take;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod types;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-pub use filter::Filter;
-pub use host::{GapSource, HostRecord, RobotsKind, RobotsState, Standing};
+pub use filter::{Filter, Judge};
+pub use gap::GapSource;
+pub use host::{HostRecord, RobotsKind, RobotsState, Standing};
 pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
 pub use ips::IpTable;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
-pub use order::{Order, Traits};
-pub use queued::BANDS;
+pub use order::{Formula, Traits};
+pub use policy::{HEAVIEST, HostPolicy};
+pub use rerank::RerankSlice;
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
-pub use settings::{Blame, DAY, HOUR, Limits, Policy, SECOND, Settings};
+pub use settings::{Blame, DAY, HOUR, HostRules, HostTerms, Limits, Policy, SECOND, Settings};
 pub use steer::HostView;
-pub use types::{
-    Admission, Counters, Fresh, Micros, Next, Purpose, Refusal, Report, RobotsAnswer, Verdict,
-    Visit,
-};
+pub use types::{Admission, Counters, Micros, Next, Purpose, Refusal, Report, Verdict, Visit};
 
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::store::state::{Reads, Space, StateError, Writes};
 use clock::Clock;
 use host::Host;
 use lines::{Lines, Turn};
@@ -81,7 +87,7 @@ use take::Lease;
 
 /// The key of the frontier's own record in `Space::Meta`: version and last frontier time.
 const META_KEY: &[u8] = b"frontier";
-const META_VERSION: u8 = 1;
+const META_VERSION: u8 = 2;
 
 /// The frontier of the hosts that this process owns. One thread owns it.
 #[derive(Debug)]
@@ -94,7 +100,10 @@ pub struct Frontier {
     hosts: Vec<Option<Host>>,
     vacant: Vec<u32>,
     slots: HashMap<u64, u32>,
+    /// Turns of hosts and lines that are not due yet, by time …
     timetable: BinaryHeap<Reverse<Turn>>,
+    /// … and of those that are, by rank.
+    due: BinaryHeap<Reverse<Turn>>,
     lines: Lines,
     ips: Arc<IpTable>,
     leases: HashMap<u64, Lease>,
@@ -137,6 +146,7 @@ impl Frontier {
             vacant: Vec::new(),
             slots: HashMap::new(),
             timetable: BinaryHeap::new(),
+            due: BinaryHeap::new(),
             lines: Lines::default(),
             ips: Arc::new(IpTable::default()),
             leases: HashMap::new(),
@@ -176,6 +186,7 @@ impl Frontier {
             {
                 host.dirty = false;
                 host.written = batch;
+                host.record.band = host.band();
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
                 if let Some(host) = self.host(slot) {
                     self.note_listed(host.key, &host.record);
@@ -198,7 +209,7 @@ impl Frontier {
                 continue;
             };
             host.idle_listed = false;
-            if host.standing() == Standing::Idle && !host.in_line && !host.ending {
+            if host.standing() == Standing::Idle && !host.in_line() && !host.ending {
                 // A batch under way may still hold its last change.
                 if host.dirty || host.written > batch {
                     self.list_idle(slot);

@@ -1,19 +1,19 @@
-//! Order: which URL of a host comes first.
+//! Order: how soon a URL comes.
 //!
-//! Takes what is known of a URL when it is queued; gives its band. A policy is a pure function, so
-//! that a queue can be put in another order at any time by asking again. Seeds, and what stands at
-//! their depth (where they redirect to, the sitemaps of their hosts), come first in every order.
-//! A further order is a further value here, and what it must know of a URL a further field of
-//! [`Traits`].
+//! Takes what is known of a URL when it is queued; gives its score, by a formula whose numbers are
+//! a policy's (`src/gossamer/policy/order/`). A pure function, so that a queue can be put in another
+//! order at any time by asking again. A policy that is code gives scores instead
+//! ([`crate::links::Link::score`]).
 
-use super::queued::BANDS;
+use std::collections::BTreeMap;
 
-const LAST: u8 = BANDS - 1;
+use serde::Deserialize;
 
-/// Bands for each of two groups.
-const HALF: u8 = BANDS / 2;
+use super::Frontier;
+use crate::links::{Link, Score};
+use crate::parse::LinkKind;
 
-/// What an order may look at.
+/// What the formula looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Links from a seed.
@@ -21,54 +21,94 @@ pub struct Traits {
     /// The URL has a query.
     pub dynamic: bool,
     pub seed: bool,
+    pub kind: LinkKind,
+    pub parent_score: Option<Score>,
 }
 
-/// The order of a host's queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// What is near the seeds first.
-    #[default]
-    Breadth,
-    /// What is far from the seeds first.
-    Deep,
-    /// In the order of coming.
-    Arrival,
-    /// URLs without a query first; with and without, what is near the seeds first.
-    Static,
-}
-
-impl Order {
-    pub const ALL: [Order; 4] = [Order::Breadth, Order::Deep, Order::Arrival, Order::Static];
-
+impl Traits {
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Order::Breadth => "breadth",
-            Order::Deep => "deep",
-            Order::Arrival => "arrival",
-            Order::Static => "static",
+    pub fn of(link: &Link) -> Traits {
+        Traits {
+            depth: link.depth,
+            dynamic: link.url.is_dynamic(),
+            seed: link.seed,
+            kind: link.kind,
+            parent_score: link.parent_score,
         }
     }
+}
 
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Order> {
-        Order::ALL.into_iter().find(|order| order.as_str() == name)
+/// score = base + depth × min(depth of the URL, deepest) + dynamic (if it has a query) + parent ×
+/// score of the page that has the link + sitemap (if a sitemap names it) + the weight of its kind,
+/// cut to 0 to 1. Seeds, and what stands at their depth (where they redirect to, the sitemaps of
+/// their hosts), have the score `seed`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Formula {
+    pub base: f32,
+    pub depth: f32,
+    pub deepest: u16,
+    pub dynamic: f32,
+    pub parent: f32,
+    pub sitemap: f32,
+    pub seed: f32,
+    /// By the name of the kind; 0 where none is given.
+    #[serde(default)]
+    pub kinds: BTreeMap<String, f32>,
+}
+
+impl Default for Formula {
+    /// What is near the seeds first, a band for each step.
+    fn default() -> Formula {
+        Formula {
+            base: 1.0,
+            depth: -1.0 / 64.0,
+            deepest: 63,
+            dynamic: 0.0,
+            parent: 0.0,
+            sitemap: 0.0,
+            seed: 1.0,
+            kinds: BTreeMap::new(),
+        }
     }
+}
 
-    /// The band of a URL: 0 is the best.
+impl Formula {
+    /// The score of a URL.
     #[must_use]
-    pub fn band(self, of: Traits) -> u8 {
+    pub fn score(&self, of: Traits) -> Score {
         if of.seed || of.depth == 0 {
-            return 0;
+            return Score::new(self.seed);
         }
-        let depth = u8::try_from(of.depth).unwrap_or(u8::MAX);
-        match self {
-            Order::Breadth => depth.min(LAST),
-            Order::Deep => BANDS - depth.min(LAST),
-            Order::Arrival => 1,
-            Order::Static if of.dynamic => HALF + (depth - 1).min(HALF - 1),
-            Order::Static => depth.min(HALF - 1),
+        let mut score = self.base + self.depth * f32::from(of.depth.min(self.deepest));
+        if of.dynamic {
+            score += self.dynamic;
         }
+        if let Some(parent) = of.parent_score {
+            score += self.parent * parent.value();
+        }
+        if of.kind == LinkKind::Sitemap {
+            score += self.sitemap;
+        }
+        if !self.kinds.is_empty() {
+            score += self.kinds.get(of.kind.as_str()).copied().unwrap_or(0.0);
+        }
+        Score::new(score)
+    }
+
+    /// Whether it looks at more than every queued URL is kept with.
+    #[must_use]
+    pub fn needs_known(&self) -> bool {
+        self.parent != 0.0 || self.sitemap != 0.0 || !self.kinds.is_empty()
+    }
+}
+
+impl Frontier {
+    /// The score that a link has, or that the order of the settings gives it.
+    #[must_use]
+    pub fn score(&self, link: &Link) -> Score {
+        link.score
+            .unwrap_or_else(|| self.settings.order.score(Traits::of(link)))
     }
 }
 
@@ -76,46 +116,79 @@ impl Order {
 mod tests {
     use super::*;
 
-    fn bands(order: Order, dynamic: bool) -> Vec<u8> {
-        let depths = [0, 1, 2, 3, 4, 6, 7, 8, u16::MAX];
-        let of = |depth| Traits {
+    fn of(depth: u16) -> Traits {
+        Traits {
             depth,
-            dynamic,
+            dynamic: false,
             seed: false,
+            kind: LinkKind::A,
+            parent_score: None,
+        }
+    }
+
+    #[test]
+    fn every_weight_counts() {
+        let formula = Formula {
+            base: 0.5,
+            depth: -0.125,
+            deepest: 2,
+            dynamic: -0.0625,
+            parent: 0.25,
+            sitemap: 0.125,
+            seed: 0.75,
+            kinds: BTreeMap::from([("iframe".to_owned(), -0.25)]),
         };
-        depths.map(|depth| order.band(of(depth))).to_vec()
+        let value = |of: Traits| formula.score(of).value();
+        assert_eq!(value(of(0)), 0.75);
+        assert_eq!(
+            value(Traits {
+                seed: true,
+                ..of(9)
+            }),
+            0.75
+        );
+        assert_eq!(
+            (value(of(1)), value(of(2)), value(of(3))),
+            (0.375, 0.25, 0.25)
+        );
+        assert_eq!(
+            value(Traits {
+                dynamic: true,
+                ..of(1)
+            }),
+            0.3125
+        );
+        let parent_score = Some(Score::new(0.5));
+        assert_eq!(
+            value(Traits {
+                parent_score,
+                ..of(1)
+            }),
+            0.5
+        );
+        assert_eq!(
+            value(Traits {
+                kind: LinkKind::Sitemap,
+                ..of(1)
+            }),
+            0.5
+        );
+        assert_eq!(
+            value(Traits {
+                kind: LinkKind::Iframe,
+                ..of(1)
+            }),
+            0.125
+        );
+        assert!(formula.needs_known() && !Formula::default().needs_known());
     }
 
     #[test]
-    fn each_order_has_its_bands() {
-        for dynamic in [false, true] {
-            assert_eq!(bands(Order::Breadth, dynamic), [0, 1, 2, 3, 4, 6, 7, 7, 7]);
-            assert_eq!(bands(Order::Deep, dynamic), [0, 7, 6, 5, 4, 2, 1, 1, 1]);
-            assert_eq!(bands(Order::Arrival, dynamic), [0, 1, 1, 1, 1, 1, 1, 1, 1]);
-        }
-        assert_eq!(bands(Order::Static, false), [0, 1, 2, 3, 3, 3, 3, 3, 3]);
-        assert_eq!(bands(Order::Static, true), [0, 4, 5, 6, 7, 7, 7, 7, 7]);
-    }
-
-    #[test]
-    fn seeds_come_first_in_every_order() {
-        for order in Order::ALL {
-            for (depth, dynamic) in [(0, false), (0, true), (9, false), (9, true)] {
-                let seed = Traits {
-                    depth,
-                    dynamic,
-                    seed: true,
-                };
-                assert_eq!(order.band(seed), 0);
-                let other = Traits {
-                    seed: false,
-                    ..seed
-                };
-                assert_eq!(order.band(other) == 0, depth == 0);
-                assert!(order.band(other) < BANDS);
-            }
-            assert_eq!(Order::from_name(order.as_str()), Some(order));
-        }
-        assert_eq!(Order::from_name("none"), None);
+    fn by_default_each_step_from_the_seeds_is_a_band() {
+        let band = |depth| Formula::default().score(of(depth)).band();
+        assert_eq!(
+            [0, 1, 2, 62, 63, 64, u16::MAX].map(band),
+            [0, 1, 2, 62, 63, 63, 63]
+        );
     }
 }

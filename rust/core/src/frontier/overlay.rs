@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::queued::Place;
-use crate::state::{Reads, Space, StateError};
+use crate::store::state::{Reads, Space, StateError};
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -90,6 +90,23 @@ impl Overlay {
         }
     }
 
+    /// The record at a place, if it is queued there and not leased.
+    pub fn get(
+        &self,
+        reads: &dyn Reads,
+        host: u64,
+        place: Place,
+    ) -> Result<Option<Arc<[u8]>>, StateError> {
+        match self.changes.get(&(host, place)) {
+            Some((_, Change::Put(record))) => Ok(Some(Arc::clone(record))),
+            Some((_, Change::Gone | Change::Leased)) => Ok(None),
+            None => {
+                let record = reads.get(Space::Queue, &place.key(host))?;
+                Ok(record.map(|record| Arc::from(&*record)))
+            }
+        }
+    }
+
     /// The first `max` URLs of a host that are queued and not leased, from a place on.
     pub fn scan(
         &self,
@@ -139,8 +156,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::state::memory::MemoryState;
-    use crate::state::{State, Writes};
+    use crate::store::state::memory::MemoryState;
+    use crate::store::state::{State, Writes};
 
     fn places(overlay: &Overlay, state: &MemoryState, max: usize) -> Vec<u64> {
         let found = overlay.scan(state, 5, Place::FIRST, max).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::host::Head;
 use super::queued::{Place, Queued};
 use super::{Frontier, Micros, damaged};
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 impl Frontier {
     /// Queues a record at the end of its band.
@@ -69,9 +69,11 @@ impl Frontier {
         let to = if place.is_waiting() {
             place
         } else {
-            self.dequeue(key, place, writes);
             place.in_band(band)
         };
+        if to != place {
+            self.dequeue(key, place, writes);
+        }
         writes.put(Space::Queue, to.key(key), record);
         self.overlay.put(key, to, Arc::clone(&shared));
         if !to.is_waiting() {
@@ -223,7 +225,8 @@ impl Frontier {
                 first = place.not_before();
                 break;
             }
-            let band = Queued::decode(record).ok_or_else(|| damaged("queue"))?.band;
+            let queued = Queued::decode(record).ok_or_else(|| damaged("queue"))?;
+            let band = queued.score.band();
             self.dequeue(key, *place, writes);
             if let Some(host) = self.host_mut(slot) {
                 host.record.waiting = host.record.waiting.saturating_sub(1);

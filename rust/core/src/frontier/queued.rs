@@ -7,26 +7,33 @@
 //! host key (8) ++ 0xff (1) ++ not before (8) ++ seq (8)    waiting for a time, by time
 //! ```
 //!
-//! Record: version, flags, band, tries, free tries, depth, referrer, then the URL: where the URL
-//! begins with its scheme and host (always, for canonical URLs), only what follows is kept.
+//! Record: version, flags, score, tries, free tries, depth, referrer; then, where somebody asked to
+//! keep it, the link's kind, its parent's score and its anchor text; then path and query. Scheme and
+//! host are the host's.
 
+use std::sync::Arc;
+
+use super::Purpose;
 use super::bytes::{Reader, put_bytes, put_number};
-use super::{Fresh, Purpose};
+use super::order::Traits;
+use crate::canonical::Url;
+use crate::links::{ANCHOR_BYTES, Link, Score, cut};
+use crate::parse::LinkKind;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 const HTTPS: u8 = 1;
 const SEED: u8 = 2;
 const SITEMAP: u8 = 4;
 const DYNAMIC: u8 = 8;
-/// The record holds the whole URL, not only what follows scheme and host.
-const WHOLE: u8 = 16;
+const REVISIT: u8 = 16;
+/// Kind, parent's score and anchor text are kept.
+const KNOWN: u8 = 32;
+/// There is a parent's score.
+const PARENT: u8 = 64;
 
 /// Bytes kept of who linked to a URL: as long as the longest URL by default.
 const FROM_BYTES: usize = 2048;
-
-/// The number of bands; 0 is the best.
-pub const BANDS: u8 = 8;
 
 /// The band byte of URLs that wait for a time.
 const WAITING: u8 = 0xff;
@@ -133,52 +140,48 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queued<'a> {
     flags: u8,
-    pub band: u8,
+    pub score: Score,
     pub tries: u8,
     /// Visits given back that cost no try.
     pub free: u8,
     pub depth: u16,
-    pub from: &'a [u8],
-    text: &'a str,
+    from: &'a str,
+    kind: LinkKind,
+    parent_score: Option<Score>,
+    anchor: &'a str,
+    path: &'a str,
 }
 
 impl<'a> Queued<'a> {
-    pub fn of(fresh: &Fresh<'a>) -> Queued<'a> {
+    /// A link as it is queued; `known`: with its kind, its parent's score and its anchor text.
+    pub fn of(link: &'a Link, score: Score, known: bool) -> Queued<'a> {
         let mut flags = 0;
         for (bit, set) in [
-            (HTTPS, fresh.https),
-            (SEED, fresh.seed),
-            (SITEMAP, fresh.sitemap),
-            (DYNAMIC, fresh.dynamic),
+            (HTTPS, link.url.scheme_is_https()),
+            (SEED, link.seed),
+            (SITEMAP, link.sitemap),
+            (DYNAMIC, link.url.is_dynamic()),
+            (REVISIT, link.revisit),
+            (KNOWN, known),
         ] {
             flags |= if set { bit } else { 0 };
         }
-        let rest = fresh
-            .url
-            .strip_prefix(scheme(fresh.https))
-            .and_then(|rest| rest.strip_prefix(fresh.host))
-            .filter(|rest| rest.starts_with(['/', '?']) || rest.is_empty());
         Queued {
-            flags: if rest.is_none() { flags | WHOLE } else { flags },
-            band: fresh.band.min(BANDS - 1),
+            flags,
+            score,
             tries: 0,
             free: 0,
-            depth: fresh.depth,
-            from: &fresh.from[..fresh.from.len().min(FROM_BYTES)],
-            text: rest.unwrap_or(fresh.url),
+            depth: link.depth,
+            from: cut(&link.from, FROM_BYTES),
+            kind: link.kind,
+            parent_score: link.parent_score,
+            anchor: cut(link.anchor.as_deref().unwrap_or_default(), ANCHOR_BYTES),
+            path: link.url.path_and_query(),
         }
     }
 
     pub fn https(&self) -> bool {
         self.flags & HTTPS != 0
-    }
-
-    pub fn seed(&self) -> bool {
-        self.flags & SEED != 0
-    }
-
-    pub fn dynamic(&self) -> bool {
-        self.flags & DYNAMIC != 0
     }
 
     pub fn purpose(&self) -> Purpose {
@@ -189,32 +192,72 @@ impl<'a> Queued<'a> {
         }
     }
 
-    pub fn url(&self, host: &str) -> String {
-        if self.flags & WHOLE == 0 {
-            [scheme(self.https()), host, self.text].concat()
-        } else {
-            self.text.to_owned()
+    pub fn traits(&self) -> Traits {
+        Traits {
+            depth: self.depth,
+            dynamic: self.flags & DYNAMIC != 0,
+            seed: self.flags & SEED != 0,
+            kind: self.kind,
+            parent_score: self.parent_score,
+        }
+    }
+
+    /// The link that was queued; `None`: the record is damaged.
+    pub fn link(&self, host: &str, host_key: u64) -> Option<Link> {
+        Some(self.link_to(Url::from_parts(self.https(), host, host_key, self.path).ok()?))
+    }
+
+    /// How it was found, where that is kept.
+    pub fn known_kind(&self) -> Option<LinkKind> {
+        (self.flags & (KNOWN | SEED) != 0).then_some(self.kind)
+    }
+
+    /// The robots file of the URL's host and scheme, with what is known of the URL.
+    pub fn robots(&self, host: &str, host_key: u64) -> Option<Link> {
+        let url = Url::from_parts(self.https(), host, host_key, "/robots.txt");
+        Some(self.link_to(url.ok()?))
+    }
+
+    fn link_to(&self, url: Url) -> Link {
+        Link {
+            url,
+            from: Arc::from(self.from),
+            anchor: (!self.anchor.is_empty()).then(|| self.anchor.into()),
+            not_before: 0,
+            depth: self.depth,
+            kind: self.kind,
+            seed: self.flags & SEED != 0,
+            sitemap: self.flags & SITEMAP != 0,
+            revisit: self.flags & REVISIT != 0,
+            parent_score: self.parent_score,
+            score: Some(self.score),
         }
     }
 
     /// What robots rules are matched against.
     pub fn path(&self) -> &'a str {
-        let rest = if self.flags & WHOLE == 0 {
-            self.text
-        } else {
-            let after = self.text.find("://").map_or(0, |at| at + 3);
-            let rest = &self.text[after..];
-            &rest[rest.find(['/', '?']).unwrap_or(rest.len())..]
-        };
-        if rest.is_empty() { "/" } else { rest }
+        self.path
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(10 + self.from.len() + self.text.len());
-        out.extend_from_slice(&[VERSION, self.flags, self.band, self.tries, self.free]);
+        let texts = self.from.len() + self.anchor.len() + self.path.len();
+        let mut out = Vec::with_capacity(18 + texts);
+        let known = self.flags & KNOWN != 0;
+        let parent = self.parent_score.filter(|_| known);
+        let flags = (self.flags & !PARENT) | if parent.is_some() { PARENT } else { 0 };
+        out.extend_from_slice(&[VERSION, flags]);
+        out.extend_from_slice(&self.score.to_bytes());
+        out.extend_from_slice(&[self.tries, self.free]);
         put_number(&mut out, u64::from(self.depth));
-        put_bytes(&mut out, self.from);
-        out.extend_from_slice(self.text.as_bytes());
+        put_bytes(&mut out, self.from.as_bytes());
+        if known {
+            out.push(self.kind as u8);
+            if let Some(score) = parent {
+                out.extend_from_slice(&score.to_bytes());
+            }
+            put_bytes(&mut out, self.anchor.as_bytes());
+        }
+        out.extend_from_slice(self.path.as_bytes());
         out
     }
 
@@ -223,21 +266,35 @@ impl<'a> Queued<'a> {
         if reader.byte()? != VERSION {
             return None;
         }
-        Some(Queued {
-            flags: reader.byte()?,
-            band: reader.byte()?.min(BANDS - 1),
+        let text = |bytes: &'a [u8]| std::str::from_utf8(bytes).ok();
+        let flags = reader.byte()?;
+        let mut queued = Queued {
+            flags,
+            score: Score::from_bytes(reader.take(2)?.try_into().ok()?),
             tries: reader.byte()?,
             free: reader.byte()?,
             depth: reader.small()?,
-            from: reader.bytes()?,
-            text: std::str::from_utf8(reader.rest()).ok()?,
-        })
+            from: text(reader.bytes()?)?,
+            // What most links are, where nobody asked to keep it.
+            kind: if flags & SEED == 0 {
+                LinkKind::A
+            } else {
+                LinkKind::Seed
+            },
+            parent_score: None,
+            anchor: "",
+            path: "",
+        };
+        if flags & KNOWN != 0 {
+            queued.kind = *LinkKind::ALL.get(usize::from(reader.byte()?))?;
+            if flags & PARENT != 0 {
+                queued.parent_score = Some(Score::from_bytes(reader.take(2)?.try_into().ok()?));
+            }
+            queued.anchor = text(reader.bytes()?)?;
+        }
+        queued.path = text(reader.rest())?;
+        Some(queued)
     }
-}
-
-/// How URLs of the scheme begin.
-pub(super) fn scheme(https: bool) -> &'static str {
-    if https { "https://" } else { "http://" }
 }
 
 #[cfg(test)]
@@ -254,6 +311,7 @@ mod tests {
             Place::FIRST,
             Place::ready(7),
             Place::ready((3 << 56) | 1),
+            Place::ready((63 << 56) | 1),
             Place::FIRST_WAITING,
             Place::waiting(5, 1),
             Place::waiting(5, 2),
@@ -269,20 +327,41 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_reads_back(path in "(/[a-z?&=]{0,20})?", https: bool, depth: u16, from: [u8; 16], band in 0_u8..8, odd: bool) {
-            let url = if odd { format!("gopher:x{path}") } else { format!("{}a.test:81{path}", scheme(https)) };
-            let fresh = Fresh { https, depth, band, from: &from, ..Fresh::new(&url, "a.test:81", 1) };
-            let bytes = Queued::of(&fresh).encode();
+        fn a_record_reads_back(
+            path in "/[a-z?&=]{0,20}", https: bool, depth: u16, from in "[ -~]{0,16}", score in 0_f32..1.0,
+            flags: [bool; 3], known: bool, kind in 0..LinkKind::ALL.len(), anchor in ".{0,20}",
+            parent in proptest::option::of(0_f32..1.0),
+        ) {
+            let score = Score::new(score);
+            let link = Link {
+                depth,
+                seed: flags[0],
+                sitemap: flags[1],
+                revisit: flags[2],
+                anchor: (!anchor.is_empty()).then(|| anchor.into()),
+                parent_score: parent.map(Score::new),
+                score: Some(score),
+                ..Link::new(
+                    Url::from_parts(https, "a.test:81", 9, &path).unwrap(),
+                    Arc::from(from),
+                    LinkKind::ALL[kind],
+                )
+            };
+            let bytes = Queued::of(&link, score, known).encode();
             let read = Queued::decode(&bytes).unwrap();
-            prop_assert_eq!(read.url("a.test:81"), url);
-            prop_assert_eq!((read.depth, read.band, read.https(), read.from), (depth, band, https, from.as_slice()));
-            prop_assert!(read.path().starts_with(['/', '?']));
+            let back = read.link("a.test:81", 9).unwrap();
+            let expected = if known { link } else {
+                let kind = if link.seed { LinkKind::Seed } else { LinkKind::A };
+                Link { kind, anchor: None, parent_score: None, ..link }
+            };
+            prop_assert_eq!(back, expected);
+            prop_assert_eq!((read.path(), read.https()), (&*path, https));
         }
 
         #[test]
         fn damaged_records_do_not_panic(bytes: Vec<u8>) {
             if let Some(read) = Queued::decode(&bytes) {
-                let _ = (read.url("h"), read.path());
+                let _ = (read.link("h", 1), read.robots("h", 1), read.path());
             }
         }
     }

@@ -7,16 +7,19 @@
 //! the h-th of n ends at (h/n)³ of all groups, so the upper half of the hosts has 7 of 8 URLs.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{
-    Admission, CompileRobots, Counters, Fresh, Frontier, Micros, Next, Purpose, Report,
-    RobotsAnswer, RobotsRules, Settings,
+    Admission, CompileRobots, Counters, Frontier, Micros, Next, Purpose, Report, RobotsRules,
+    Settings,
 };
 use crate::canonical::{Grouping, Url};
+use crate::links::Link;
 use crate::outcome::Outcome;
-use crate::seen::{self, Candidate, Kind, Seen, SeenSettings, UrlKey};
-use crate::state::{DiskSettings, DiskState, DiskUse, State, StateError, Writes};
+use crate::parse::LinkKind;
+use crate::seen::{self, Candidate, Seen, SeenKind, SeenSettings};
+use crate::store::state::{DiskSettings, DiskState, DiskUse, State, StateError, Writes};
 
 /// Fresh URLs of a page.
 pub const LINKS: u64 = 50;
@@ -82,7 +85,7 @@ impl Rehearsal {
             directory: Some(dir.join("seen")),
             ..SeenSettings::default()
         };
-        let seen = seen::open(Kind::Exact, &settings, &state)?;
+        let seen = seen::open(SeenKind::Exact, &settings, &state)?;
         let compile: CompileRobots = Box::new(|_| Box::new(NoRules));
         let now = 1_700_000_000_000_000;
         let mut writes = Writes::default();
@@ -120,7 +123,7 @@ impl Rehearsal {
                 .collect();
             self.hosts_known = last;
             let mut writes = Writes::default();
-            self.admit(urls, &[], 0, &mut writes, &mut took)?;
+            self.admit(urls, "", 0, &mut writes, &mut took)?;
             self.commit(writes, &mut took)?;
         }
         Ok(took)
@@ -138,7 +141,7 @@ impl Rehearsal {
                     (u128::from(self.loaded) * u128::from(self.step)) % u128::from(self.groups);
                 self.loaded += 1;
                 let urls = self.links(group as u64);
-                self.admit(urls, from.as_bytes(), 3, &mut writes, &mut took)?;
+                self.admit(urls, &from, 3, &mut writes, &mut took)?;
             }
             self.commit(writes, &mut took)?;
         }
@@ -175,12 +178,12 @@ impl Rehearsal {
             report.response_us = Some(STEP);
             report.bytes = 20_000;
             if visit.purpose == Purpose::Robots {
-                report.robots = Some(RobotsAnswer::AllowAll);
+                report.outcome = Outcome::Gone;
             }
             self.frontier.finish(self.now, visit.lease, &report, writes);
             took.visits += 1;
             if visit.purpose == Purpose::Page {
-                pages.push(visit.url);
+                pages.push(visit.link.url.into_string());
             }
         }
         took.frontier += begun.elapsed();
@@ -191,7 +194,7 @@ impl Rehearsal {
     fn admit(
         &mut self,
         texts: Vec<String>,
-        from: &[u8],
+        from: &str,
         depth: u16,
         writes: &mut Writes,
         took: &mut Took,
@@ -202,32 +205,26 @@ impl Rehearsal {
             .filter_map(|text| Url::from_canonical(text, Grouping::Host).ok())
             .collect();
         let begun = Instant::now();
-        let candidates: Vec<Candidate<'_>> = urls
-            .iter()
-            .map(|url| Candidate {
-                key: UrlKey(url.key()),
-                url: url.as_str(),
-            })
-            .collect();
+        let candidates: Vec<Candidate<'_>> = urls.iter().map(Candidate::from).collect();
         let mut fresh = Vec::with_capacity(urls.len());
         self.seen
             .admit(&candidates, &self.state, writes, &mut fresh)?;
         took.seen += begun.elapsed();
         let begun = Instant::now();
-        let items: Vec<Fresh<'_>> = urls
-            .iter()
+        let from: Arc<str> = Arc::from(from);
+        let links: Vec<Link> = urls
+            .into_iter()
             .zip(&fresh)
             .filter(|(_, fresh)| **fresh)
-            .map(|(url, _)| Fresh {
+            .map(|(url, _)| Link {
                 seed: from.is_empty(),
                 depth,
-                from,
-                ..Fresh::new(url.as_str(), url.host(), url.host_key())
+                ..Link::new(url, Arc::clone(&from), LinkKind::A)
             })
             .collect();
-        let mut admissions = Vec::with_capacity(items.len());
+        let mut admissions = Vec::with_capacity(links.len());
         self.frontier
-            .add(self.now, &items, &self.state, writes, &mut admissions)?;
+            .add(self.now, &links, &self.state, writes, &mut admissions)?;
         took.frontier += begun.elapsed();
         let added = admissions
             .iter()

@@ -1,7 +1,8 @@
-//! Re-ranking: everything queued gets the band that the order of this moment gives it.
+//! Re-ranking: everything queued gets the score that the order of this moment gives it.
 //!
-//! Told once ([`Frontier::rerank`]), done in slices ([`Frontier::rerank_slice`]) that the caller
-//! puts between its other work. Guarantees:
+//! Told once ([`Frontier::rerank`]), done in slices that the caller puts between its other work: by
+//! the formula of the settings ([`Frontier::rerank_slice`]), or by scores that somebody else gives
+//! ([`Frontier::rerank_take`], and any time later [`Frontier::rerank_give`]). Guarantees:
 //!
 //! * Afterwards a host's queue is in the new order, in each band still in the order of coming.
 //! * Nothing is lost and nothing is queued twice, whenever it is cut off: every move is one atomic
@@ -12,11 +13,13 @@
 //! Visits under way are not touched: one that is given back has its old place. Hosts that are being
 //! handed over are left out; whoever has them next looks at them (`rerank_range`).
 
-use super::order::Traits;
+use std::sync::Arc;
+
 use super::overlay::Found;
 use super::queued::{Place, Queued};
 use super::{Frontier, damaged};
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::links::{Link, Score};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 const KEY: &[u8] = b"rerank";
 
@@ -32,8 +35,19 @@ pub(super) struct Rerank {
     marked: bool,
     /// It was done since the order changed last, so hosts that come have to be looked at too.
     done: bool,
+    /// Slices taken and not given back yet: it is not over before they are.
+    out: u32,
     /// URLs that have got another band since the process began.
     moved: u64,
+}
+
+/// A piece of the queue that is scored outside. It must be given back, with scores or without.
+#[derive(Debug, Default)]
+pub struct RerankSlice {
+    /// Host and place of each link …
+    at: Vec<(u64, Place)>,
+    /// … and what is known of it, with its score of now.
+    pub links: Vec<Link>,
 }
 
 impl Default for Rerank {
@@ -43,6 +57,7 @@ impl Default for Rerank {
             from: Place::FIRST,
             marked: false,
             done: false,
+            out: 0,
             moved: 0,
         }
     }
@@ -100,33 +115,117 @@ impl Frontier {
             self.mark_rerank(writes);
         }
         let mut budget = most.max(1);
-        while budget > 0
-            && let Some(&key) = self.rerank.todo.last()
-        {
-            let Some(slot) = self.to_rerank(key) else {
-                budget -= 1;
-                self.next_host();
-                continue;
-            };
-            let found = self.overlay.scan(reads, key, self.rerank.from, budget)?;
-            let last = found.last().map(|(place, _)| *place);
-            let whole = found.len() < budget;
-            // A host costs something too, so that a million of empty ones is not one slice.
-            budget = budget.saturating_sub(found.len().max(1));
+        while let Some((slot, key, found)) = self.next_to_rerank(&mut budget, reads)? {
+            let found = found
+                .into_iter()
+                .map(|(place, record)| (place, record, None));
             if self.reorder(slot, found, writes)? {
                 changed.push(key);
             }
+        }
+        self.end_rerank(writes);
+        Ok(changed)
+    }
+
+    /// About `most` URLs to be scored by somebody else; none when nothing is left to take.
+    pub fn rerank_take(
+        &mut self,
+        most: usize,
+        reads: &dyn Reads,
+        writes: &mut Writes,
+    ) -> Result<Option<RerankSlice>, StateError> {
+        if !self.is_reranking() {
+            return Ok(None);
+        }
+        if !self.rerank.marked {
+            self.mark_rerank(writes);
+        }
+        let mut slice = RerankSlice::default();
+        let mut budget = most.max(1);
+        while let Some((slot, key, found)) = self.next_to_rerank(&mut budget, reads)? {
+            let Some(host) = self.host(slot) else {
+                continue;
+            };
+            for (place, record) in found {
+                let queued = Queued::decode(&record).ok_or_else(|| damaged("queue"))?;
+                let link = queued.link(&host.record.name, key);
+                slice.links.push(link.ok_or_else(|| damaged("queue"))?);
+                slice.at.push((key, place));
+            }
+        }
+        if slice.links.is_empty() {
+            self.end_rerank(writes);
+            return Ok(None);
+        }
+        self.rerank.out += 1;
+        Ok(Some(slice))
+    }
+
+    /// Applies the scores of a slice, one for each link; `None`: the formula's. What was visited
+    /// meanwhile, or is being visited, is left as it is. Gives the keys of the hosts whose queue
+    /// has changed.
+    pub fn rerank_give(
+        &mut self,
+        slice: RerankSlice,
+        scores: &[Option<Score>],
+        reads: &dyn Reads,
+        writes: &mut Writes,
+    ) -> Result<Vec<u64>, StateError> {
+        self.rerank.out = self.rerank.out.saturating_sub(1);
+        let mut changed = Vec::new();
+        let scores = scores.iter().copied().chain(std::iter::repeat(None));
+        let mut rows = slice.at.into_iter().zip(scores).peekable();
+        while let Some(&((key, _), _)) = rows.peek() {
+            let mut found = Vec::new();
+            while let Some(((_, place), score)) = rows.next_if(|((of, _), _)| *of == key) {
+                if let Some(record) = self.overlay.get(reads, key, place)? {
+                    found.push((place, record, score));
+                }
+            }
+            if let Some(slot) = self.to_rerank(key)
+                && self.reorder(slot, found.into_iter(), writes)?
+            {
+                changed.push(key);
+            }
+        }
+        self.end_rerank(writes);
+        Ok(changed)
+    }
+
+    /// The next URLs of a host that are to be looked at, at most `budget`, which they use up.
+    fn next_to_rerank(
+        &mut self,
+        budget: &mut usize,
+        reads: &dyn Reads,
+    ) -> Result<Option<(u32, u64, Found)>, StateError> {
+        while *budget > 0
+            && let Some(&key) = self.rerank.todo.last()
+        {
+            let Some(slot) = self.to_rerank(key) else {
+                *budget -= 1;
+                self.next_host();
+                continue;
+            };
+            let found = self.overlay.scan(reads, key, self.rerank.from, *budget)?;
+            let last = found.last().map(|(place, _)| *place);
+            let whole = found.len() < *budget;
+            // A host costs something too, so that a million of empty ones is not one slice.
+            *budget = budget.saturating_sub(found.len().max(1));
             match last {
                 Some(last) if !whole => self.rerank.from = last.next(),
                 _ => self.next_host(),
             }
+            return Ok(Some((slot, key, found)));
         }
-        if self.rerank.todo.is_empty() {
+        Ok(None)
+    }
+
+    fn end_rerank(&mut self, writes: &mut Writes) {
+        if self.rerank.todo.is_empty() && self.rerank.out == 0 {
             writes.remove(Space::Meta, KEY);
             self.rerank.marked = false;
             self.rerank.done = true;
         }
-        Ok(changed)
     }
 
     /// Hosts of this range have come, or are no longer about to go.
@@ -168,22 +267,28 @@ impl Frontier {
         (!ends && !self.is_frozen(key)).then_some(slot)
     }
 
-    /// Moves those that stand in another band than they should. True: there were some.
+    /// Gives those another score that should have one. True: there were some.
     fn reorder(
         &mut self,
         slot: u32,
-        found: Found,
+        found: impl Iterator<Item = (Place, Arc<[u8]>, Option<Score>)>,
         writes: &mut Writes,
     ) -> Result<bool, StateError> {
+        let host = self.host(slot);
+        let host = host.map(|host| (host.record.name.clone(), host.key));
         let mut any = false;
-        for (place, record) in found {
+        for (place, record, score) in found {
             let mut queued = Queued::decode(&record).ok_or_else(|| damaged("queue"))?;
-            let band = self.settings.order.band(Traits {
-                depth: queued.depth,
-                dynamic: queued.dynamic(),
-                seed: queued.seed(),
-            });
-            if band == queued.band {
+            let mut score = score.unwrap_or_else(|| self.settings.order.score(queued.traits()));
+            if self.filter.is_set() {
+                let link = host
+                    .as_ref()
+                    .and_then(|(name, key)| queued.link(name, *key));
+                let link = link.ok_or_else(|| damaged("queue"))?;
+                score = self.filter.score(&link, queued.known_kind(), score);
+            }
+            let (band, before) = (score.band(), queued.score.band());
+            if score == queued.score {
                 continue;
             }
             if !any {
@@ -191,9 +296,9 @@ impl Frontier {
                 self.drop_head(slot);
                 any = true;
             }
-            queued.band = band;
+            queued.score = score;
             self.set_band(slot, place, band, queued.encode(), writes);
-            self.rerank.moved += 1;
+            self.rerank.moved += u64::from(band != before);
         }
         if any {
             self.changed(slot);

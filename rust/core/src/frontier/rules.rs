@@ -10,7 +10,8 @@ use lru::LruCache;
 
 use super::Micros;
 use super::bytes::{Reader, put_number};
-use crate::state::{Reads, Space, StateError};
+use super::robots::Robots;
+use crate::store::state::{Reads, Space, StateError};
 
 const VERSION: u8 = 1;
 
@@ -20,6 +21,17 @@ pub trait RobotsRules: Send + Sync {
     fn allows(&self, path_and_query: &str) -> bool;
     /// The file's Crawl-delay.
     fn crawl_delay_us(&self) -> Option<Micros>;
+}
+
+impl RobotsRules for Robots {
+    fn allows(&self, path_and_query: &str) -> bool {
+        Robots::allows(self, path_and_query)
+    }
+
+    fn crawl_delay_us(&self) -> Option<Micros> {
+        let delay = self.crawl_delay()?;
+        Some(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX))
+    }
 }
 
 /// Makes rules from a robots file; any bytes.

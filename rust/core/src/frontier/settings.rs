@@ -1,8 +1,9 @@
 //! The frontier's settings: all may change while the crawl runs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Micros, Order};
+use super::{Formula, GapSource, Micros};
 use crate::outcome::Outcome;
 
 pub const SECOND: Micros = 1_000_000;
@@ -73,6 +74,7 @@ impl Policy {
             Outcome::ProtocolBroken | Outcome::EncodingBroken => {
                 Policy::again(Blame::Url, 60 * SECOND, 2)
             }
+            Outcome::InternalError => Policy::again(Blame::Nobody, 60 * SECOND, 2),
             Outcome::Throttled => Policy {
                 free: true,
                 ..Policy::again(Blame::Host, 30 * SECOND, 3)
@@ -103,13 +105,27 @@ pub struct Limits {
     pub queued_per_host: Option<u32>,
 }
 
+/// What rules say of a host; absent: as the settings have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTerms {
+    pub gap: Option<Micros>,
+    pub per_host: Option<u8>,
+    pub pages: Option<u32>,
+}
+
+/// Rules for hosts, asked by the name of a host with its port.
+pub trait HostRules: std::fmt::Debug + Send + Sync {
+    fn terms(&self, host: &str) -> HostTerms;
+}
+
 /// All settings of the frontier.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The least time from the end of a visit to a host to the start of the next.
     pub gap: Micros,
-    /// Another gap for some hosts.
+    /// Another gap for some hosts, which comes before what rules say.
     pub gaps: HashMap<u64, Micros>,
+    pub rules: Option<Arc<dyn HostRules>>,
     /// The gap is at least this many times the last response time.
     pub response_factor: f32,
     /// A Crawl-delay that is longer counts as this.
@@ -157,8 +173,13 @@ pub struct Settings {
     pub slice: usize,
     /// Keep a list of all hosts in memory, for people to look at. Counts at the start only.
     pub list: bool,
-    /// Which URL of a host comes first; counts for URLs queued from now on.
-    pub order: Order,
+    /// The score of a URL that has none; counts for URLs queued from now on.
+    pub order: Formula,
+    /// Keep the kind, the parent's score and the anchor text of what is queued, for a policy that
+    /// asks for them. A formula that looks at them keeps them too.
+    pub known: bool,
+    /// How long a host that is due lets others go first for each band that they are better.
+    pub band_wait: Micros,
 }
 
 impl Default for Settings {
@@ -166,6 +187,7 @@ impl Default for Settings {
         Settings {
             gap: SECOND,
             gaps: HashMap::new(),
+            rules: None,
             response_factor: 1.0,
             longest_crawl_delay: Micros::MAX,
             ip_gap: SECOND / 2,
@@ -191,7 +213,9 @@ impl Default for Settings {
             idle_in_ram: 100_000,
             slice: 256,
             list: false,
-            order: Order::default(),
+            order: Formula::default(),
+            known: false,
+            band_wait: 10 * SECOND,
         }
     }
 }
@@ -201,6 +225,35 @@ impl Settings {
     #[must_use]
     pub fn policy(&self, outcome: Outcome) -> Policy {
         self.policies[outcome as usize]
+    }
+
+    fn terms(&self, host: &str) -> HostTerms {
+        let rules = self.rules.as_ref();
+        rules.map_or_else(HostTerms::default, |rules| rules.terms(host))
+    }
+
+    /// The gap that is set for a host, and by whom.
+    #[must_use]
+    pub fn gap_of(&self, key: u64, host: &str) -> (Micros, GapSource) {
+        match self.gaps.get(&key) {
+            Some(gap) => (*gap, GapSource::Setting),
+            None => match self.terms(host).gap {
+                Some(gap) => (gap, GapSource::Rule),
+                None => (self.gap, GapSource::Setting),
+            },
+        }
+    }
+
+    /// Visits to a host at a time.
+    #[must_use]
+    pub fn per_host_of(&self, host: &str) -> u8 {
+        self.terms(host).per_host.unwrap_or(self.per_host).max(1)
+    }
+
+    /// Pages of a host, at most.
+    #[must_use]
+    pub fn pages_of(&self, host: &str) -> Option<u32> {
+        self.terms(host).pages.or(self.limits.pages_per_host)
     }
 
     /// Sets what happens next after an outcome.

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use super::host::{GapSource, Host, HostRecord, Standing};
+use super::gap::GapSource;
+use super::host::{Host, HostRecord, Standing};
 use super::{Counters, Frontier, Micros, Settings, damaged};
 use crate::outcome::Outcome;
-use crate::state::{Reads, Space, StateError};
+use crate::store::state::{Reads, Space, StateError};
 
 /// What is known of a host. Times are of the caller's clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HostView {
     pub host_key: u64,
     pub standing: Standing,
@@ -31,7 +32,9 @@ impl Frontier {
         if settings.order != self.settings.order {
             self.rerank.order_changed();
         }
-        let more = settings.per_host > self.settings.per_host;
+        let more = settings.per_host > self.settings.per_host
+            || settings.rules.is_some()
+            || self.settings.rules.is_some();
         self.settings = settings;
         if more {
             for slot in 0..self.hosts.len() {
@@ -127,7 +130,7 @@ impl Frontier {
         Ok(known)
     }
 
-    fn change(
+    pub(super) fn change(
         &mut self,
         key: u64,
         reads: &dyn Reads,
@@ -155,7 +158,7 @@ impl Frontier {
                 gap,
                 gap_source,
                 leases: host.leases,
-                in_line: host.record.ip.filter(|_| host.in_line),
+                in_line: host.record.ip.filter(|_| host.in_line()),
                 record: host.record.clone(),
             }));
         }
@@ -339,7 +342,10 @@ impl Frontier {
         let leased = self.leases.values().filter(|lease| lease.slot == slot);
         records
             .chain(leased.map(|lease| lease.record.clone()))
-            .filter_map(|record| Some(Queued::decode(&record)?.url(&name)))
+            .filter_map(|record| {
+                let link = Queued::decode(&record)?.link(&name, key)?;
+                Some(link.url.into_string())
+            })
             .collect()
     }
 }

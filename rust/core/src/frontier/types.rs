@@ -2,51 +2,11 @@
 
 use std::net::IpAddr;
 
+use crate::links::Link;
 use crate::outcome::Outcome;
 
 /// Microseconds: a moment since the epoch, or a span.
 pub type Micros = u64;
-
-/// A URL that is to be queued.
-#[derive(Clone, Copy, Debug)]
-pub struct Fresh<'a> {
-    pub url: &'a str,
-    /// The authority text of the URL.
-    pub host: &'a str,
-    pub host_key: u64,
-    pub https: bool,
-    /// The URL has a query, or looks made by a program: the other depth limit holds.
-    pub dynamic: bool,
-    pub seed: bool,
-    pub sitemap: bool,
-    pub depth: u16,
-    /// Who linked to it, as the caller spells it; at most 2,048 bytes are kept.
-    pub from: &'a [u8],
-    /// 0 (best) to 7.
-    pub band: u8,
-    /// No visit before this time; 0: at once.
-    pub not_before: Micros,
-}
-
-impl<'a> Fresh<'a> {
-    /// A seed of the middle band that may be visited at once.
-    #[must_use]
-    pub fn new(url: &'a str, host: &'a str, host_key: u64) -> Fresh<'a> {
-        Fresh {
-            url,
-            host,
-            host_key,
-            https: url.starts_with("https:"),
-            dynamic: url.contains('?'),
-            seed: true,
-            sitemap: false,
-            depth: 0,
-            from: &[],
-            band: 3,
-            not_before: 0,
-        }
-    }
-}
 
 /// What `add` answers for each URL, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,15 +28,10 @@ pub enum Purpose {
 pub struct Visit {
     pub lease: u64,
     pub purpose: Purpose,
-    pub url: String,
-    pub host: Box<str>,
-    pub host_key: u64,
-    pub https: bool,
-    pub seed: bool,
-    pub depth: u16,
-    pub band: u8,
+    /// The URL with what is known of it; for a robots visit, the robots file and what is known of
+    /// the URL that waits for its rules.
+    pub link: Link,
     pub tries: u8,
-    pub from: Box<[u8]>,
     /// The address of the host's last visit; its turn is already reserved for this lease.
     pub ip: Option<IpAddr>,
 }
@@ -84,12 +39,8 @@ pub struct Visit {
 /// A URL that left the queue without a visit of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    pub url: String,
-    pub host_key: u64,
-    pub depth: u16,
+    pub link: Link,
     pub tries: u8,
-    pub from: Box<[u8]>,
-    pub sitemap: bool,
     pub outcome: Outcome,
 }
 
@@ -121,8 +72,10 @@ pub struct Report {
     pub bytes: u64,
     /// `Retry-After`, or for `Deferred` without an address how long to wait; from `ended` on.
     pub wait_us: Option<Micros>,
-    /// For a robots visit; `None`: follows from the outcome.
-    pub robots: Option<RobotsAnswer>,
+    /// The body of a robots file; empty where none came. What it means is judged by the outcome.
+    pub robots: Vec<u8>,
+    /// A request may have reached the server, so the gaps count from the end of the visit.
+    pub sent: bool,
 }
 
 impl Report {
@@ -137,20 +90,10 @@ impl Report {
             response_us: None,
             bytes: 0,
             wait_us: None,
-            robots: None,
+            robots: Vec::new(),
+            sent: outcome != Outcome::Deferred,
         }
     }
-}
-
-/// What a robots visit found, in the words of RFC 9309.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RobotsAnswer {
-    /// A file.
-    Rules(Vec<u8>),
-    /// 4xx: no rules.
-    AllowAll,
-    /// 5xx and the like: nothing may be visited until it can be had.
-    Unreachable,
 }
 
 /// What `finish` decided. Times are of the caller's clock.

@@ -4,14 +4,24 @@
 //! canonical, in scope, once per page, in the order of the page; everything left out is counted
 //! by its reason.
 
+mod link;
+pub mod rules;
 pub mod scope;
+mod score;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+pub use link::Link;
+pub use score::{BANDS, Score};
 
 use crate::canonical::{Base, Rules, Url, canonical};
-use crate::parse::{Link, LinkKind, Page, RelFlags};
+use crate::parse::{self, LinkKind, Page, RelFlags};
 use scope::Scope;
+
+/// Bytes of an anchor text that go with a link, whatever the parser kept.
+pub const ANCHOR_BYTES: usize = 512;
 
 /// Which links of a page are followed.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +32,8 @@ pub struct FollowSettings {
     pub forms: bool,
     /// Leave out links marked `rel=nofollow`.
     pub obey_nofollow: bool,
+    /// Give each link its anchor text; somebody asks for it.
+    pub anchors: bool,
 }
 
 impl Default for FollowSettings {
@@ -30,6 +42,7 @@ impl Default for FollowSettings {
             resources: false,
             forms: false,
             obey_nofollow: true,
+            anchors: false,
         }
     }
 }
@@ -37,7 +50,7 @@ impl Default for FollowSettings {
 /// The outlinks of one page, and how many were left out for which reason.
 #[derive(Clone, Debug, Default)]
 pub struct Outlinks {
-    pub urls: Vec<Url>,
+    pub followed: Vec<Link>,
     pub out_of_scope: u32,
     pub refused: u32,
     pub nofollow: u32,
@@ -64,7 +77,8 @@ impl Hasher for KeyHasher {
 
 type Keys = HashSet<[u8; 16], BuildHasherDefault<KeyHasher>>;
 
-/// The outlinks of `page`, found under `url`.
+/// The outlinks of `page`, found under `url`. Their depth and their parent's score are for the
+/// caller to set: the page does not know its own.
 #[must_use]
 pub fn outlinks(
     page: &Page,
@@ -78,6 +92,7 @@ pub fn outlinks(
     let mut keys = Keys::with_capacity_and_hasher(page.links.len(), BuildHasherDefault::default());
     // A page that links to itself adds nothing.
     keys.insert(url.key());
+    let from: Arc<str> = Arc::from(url.as_str());
     for link in &page.links {
         if !is_followed(link, follow) {
             continue;
@@ -93,7 +108,11 @@ pub fn outlinks(
         if scope.check(&target).is_err() {
             out.out_of_scope += 1;
         } else if keys.insert(target.key()) {
-            out.urls.push(target);
+            let mut found = Link::new(target, Arc::clone(&from), link.kind);
+            if follow.anchors {
+                found.anchor = anchor(page.text(link.anchor));
+            }
+            out.followed.push(found);
         } else {
             out.repeated += 1;
         }
@@ -111,7 +130,22 @@ fn base_of(page: &Page, url: &Url) -> Base {
     }
 }
 
-fn is_followed(link: &Link, follow: &FollowSettings) -> bool {
+/// An anchor text as it goes with a link; none where there is none.
+fn anchor(text: &str) -> Option<Box<str>> {
+    let text = cut(text, ANCHOR_BYTES);
+    (!text.is_empty()).then(|| text.into())
+}
+
+/// The beginning of a text, at most so many bytes, cut between characters.
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn is_followed(link: &parse::Link, follow: &FollowSettings) -> bool {
     match link.kind {
         LinkKind::Base => false,
         LinkKind::Form => follow.forms,

@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
-use regex::RegexSet;
-
+use super::Link;
+use super::rules::hosts::Names;
+use super::rules::patterns::Patterns;
 use crate::canonical::Url;
 
 /// What a URL must share with a seed.
@@ -84,9 +85,9 @@ pub struct Scope {
     http: bool,
     https: bool,
     skip_suffixes: HashSet<String>,
-    include: Option<RegexSet>,
-    exclude: Option<RegexSet>,
-    block: HashSet<String>,
+    include: Option<Patterns>,
+    exclude: Option<Patterns>,
+    block: Names<()>,
     site_depth: Option<u16>,
     roots: HashSet<String>,
     prefixes: Vec<String>,
@@ -96,15 +97,22 @@ pub struct Scope {
 const SUFFIX_LIMIT: usize = 16;
 
 impl Scope {
+    /// Whether a link may be visited. Sitemaps are files, so the suffixes that pages must not have
+    /// do not bind them.
+    #[must_use]
+    pub fn admits(&self, link: &Link) -> bool {
+        match self.check(&link.url) {
+            Ok(()) => true,
+            Err(OutOfScope::Suffix | OutOfScope::NotIncluded | OutOfScope::TooDeep) => link.sitemap,
+            Err(_) => false,
+        }
+    }
+
     /// Compiles the settings; a wrong regular expression is named.
     pub fn new(settings: &ScopeSettings) -> Result<Scope, String> {
         let compile = |what: &str, list: &[String]| {
-            if list.is_empty() {
-                return Ok(None);
-            }
-            RegexSet::new(list)
-                .map(Some)
-                .map_err(|error| format!("scope.{what}: {error}"))
+            let list: Vec<(String, u16)> = list.iter().map(|text| (text.clone(), 0)).collect();
+            Patterns::new(&list).map_err(|(_, error)| format!("scope.{what}: {error}"))
         };
         for scheme in &settings.schemes {
             if scheme != "http" && scheme != "https" {
@@ -113,19 +121,19 @@ impl Scope {
                 ));
             }
         }
-        let lower = |list: &[String]| {
-            list.iter()
-                .map(|text| text.trim_start_matches('.').to_ascii_lowercase())
-                .collect()
-        };
+        let lower = |text: &String| text.trim_start_matches('.').to_ascii_lowercase();
+        let mut block = Names::default();
+        for name in settings.block.iter().map(lower) {
+            block.entry(&name);
+        }
         Ok(Scope {
             kind: settings.kind,
             http: settings.schemes.iter().any(|scheme| scheme == "http"),
             https: settings.schemes.iter().any(|scheme| scheme == "https"),
-            skip_suffixes: lower(&settings.skip_suffixes),
+            skip_suffixes: settings.skip_suffixes.iter().map(lower).collect(),
             include: compile("include", &settings.include)?,
             exclude: compile("exclude", &settings.exclude)?,
-            block: lower(&settings.block),
+            block,
             site_depth: settings.site_depth,
             roots: HashSet::new(),
             prefixes: Vec::new(),
@@ -154,14 +162,6 @@ impl Scope {
         true
     }
 
-    /// Takes the seeds' roots over from the scope that this one replaces.
-    pub fn with_roots_of(mut self, other: &Scope) -> Scope {
-        for root in &other.roots {
-            self.add_root(root);
-        }
-        self
-    }
-
     /// Whether the URL is in scope, or which rule keeps it out.
     pub fn check(&self, url: &Url) -> Result<(), OutOfScope> {
         if !(if url.scheme_is_https() {
@@ -183,7 +183,8 @@ impl Scope {
         if !inside {
             return Err(OutOfScope::Seeds);
         }
-        if !self.block.is_empty() && self.is_blocked(url.hostname()) {
+        // A blocked name blocks itself and every name below it.
+        if !self.block.is_empty() && self.block.above(url.hostname()).next().is_some() {
             return Err(OutOfScope::Blocked);
         }
         if let Some(suffix) = suffix_of(url.path_and_query())
@@ -208,20 +209,6 @@ impl Scope {
             return Err(OutOfScope::TooDeep);
         }
         Ok(())
-    }
-
-    /// A blocked name blocks itself and every name below it.
-    fn is_blocked(&self, hostname: &str) -> bool {
-        let mut rest = hostname;
-        loop {
-            if self.block.contains(rest) {
-                return true;
-            }
-            match rest.split_once('.') {
-                Some((_, parent)) => rest = parent,
-                None => return false,
-            }
-        }
     }
 
     fn skips(&self, suffix: &str) -> bool {

@@ -4,17 +4,20 @@
 //! line, a row to undo it by), and the same path of the site's other name goes to `seen` instead: so
 //! each page of the site is asked for once, and none is lost.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::found::{Found, in_site, item};
-use super::rows::IndexRow;
 use super::{Node, NodeError};
-use crate::alias::{Agreement, Aliases, skip_key};
 use crate::canonical::{Url, canonical};
-use crate::frontier::{Admission, Fresh, Refusal};
+use crate::frontier::Refusal;
+use crate::links::Link;
+use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
-use crate::state::{Reads, Space};
-use crate::visit::{Purpose, Visited};
+use crate::parse::LinkKind;
+use crate::seen::alias::{Agreement, Aliases, skip_key};
+use crate::store::rows::IndexRow;
+use crate::store::state::{Reads, Space};
 
 /// Pages whose simhash differs in so few bits are neither for nor against.
 const NEAR_BITS: u32 = 3;
@@ -149,65 +152,51 @@ impl Node {
     }
 
     /// Leaves a URL of an alias out; gives the URL that stands for it.
-    pub(super) fn leave_out(&mut self, found: &Found, from: &[u8], now: u64) -> Option<Found> {
-        let url = &found.url;
-        let origin = self.aliases.of(url.host_key(), url.host())?.to_owned();
-        let refusal = |url: String, host_key, outcome| Refusal {
-            url,
-            host_key,
-            depth: found.depth,
-            tries: 0,
-            from: from.into(),
-            sitemap: found.sitemap,
-            outcome,
-        };
-        let left_out = refusal(url.as_str().to_owned(), url.host_key(), Outcome::Duplicate);
-        self.note_refusal(&left_out, now);
-        let mut value = found.depth.to_be_bytes().to_vec();
-        value.push(u8::from(found.sitemap) | u8::from(found.seed) << 1);
-        value.extend_from_slice(from);
+    pub(super) fn leave_out(&mut self, link: Link, now: u64) -> Option<Link> {
+        let url = &link.url;
+        let origin = self.aliases.of(url.host_key(), url.host())?;
+        let text = format!("{origin}{}", url.path_and_query());
+        let mut value = link.depth.to_be_bytes().to_vec();
+        value.push(u8::from(link.sitemap) | u8::from(link.seed) << 1);
+        value.extend_from_slice(link.from.as_bytes());
         self.open
             .writes
             .put(Space::Meta, skip_key(url.host_key(), url.as_str()), value);
-        let text = format!("{origin}{}", url.path_and_query());
-        let twin = Url::from_canonical(text.clone(), self.rules.grouping).ok()?;
-        let policies = self.engine.policies();
-        let in_scope = if found.sitemap {
-            in_site(&policies.scope, &twin)
-        } else {
-            policies.scope.check(&twin).is_ok()
+        let twin = Url::from_canonical(text, self.rules.grouping);
+        let twin = twin.ok().map(|url| link.to(url));
+        let refusal = |link, outcome| Refusal {
+            link,
+            tries: 0,
+            outcome,
         };
-        if !in_scope {
-            let refused = refusal(text, twin.host_key(), Outcome::OutOfScope);
-            self.note_refusal(&refused, now);
+        self.note_refusal(&refusal(link, Outcome::Duplicate), now);
+        let twin = twin?;
+        if !self.pool.policies().scope.admits(&twin) {
+            self.note_refusal(&refusal(twin, Outcome::OutOfScope), now);
             return None;
         }
-        Some(Found {
-            url: twin,
-            ..found.clone()
-        })
+        Some(twin)
     }
 
     /// A URL left the queue without a visit: that of an alias leads to its other name.
-    pub(super) fn take_refusal(&mut self, refusal: &Refusal, now: u64) -> Result<(), NodeError> {
-        if !self.aliases.is_empty()
-            && let Ok(url) = Url::from_canonical(refusal.url.clone(), self.rules.grouping)
-            && self.is_alias(&url)
-        {
-            let found = Found {
-                url,
-                depth: refusal.depth,
-                sitemap: refusal.sitemap,
-                seed: false,
-            };
-            if let Some(twin) = self.leave_out(&found, &refusal.from, now) {
-                let from = String::from_utf8_lossy(&refusal.from).into_owned();
-                self.admit(vec![twin], &from)?;
-            }
+    pub(super) fn take_refusal(&mut self, refusal: Refusal, now: u64) -> Result<(), NodeError> {
+        if refusal.outcome == Outcome::RuleDropped {
+            return self.drop_queued(refusal, now);
+        }
+        if !self.is_alias(&refusal.link.url) {
+            self.note_refusal(&refusal, now);
             return Ok(());
         }
-        self.note_refusal(refusal, now);
-        Ok(())
+        let link = Link {
+            seed: false,
+            // The other host's order is asked anew.
+            score: None,
+            ..refusal.link
+        };
+        match self.leave_out(link, now) {
+            Some(twin) => self.admit(vec![twin]),
+            None => Ok(()),
+        }
     }
 
     /// The findings, and those undone, as JSON for people and programs.
@@ -237,16 +226,17 @@ impl Node {
         loop {
             let slice = self.left_out(key)?;
             queued |= !slice.is_empty();
-            self.queue_again(&slice, now)?;
+            let full = slice.len() == UNDO_SLICE;
+            self.queue_again(slice)?;
             self.commit_open()?;
-            if slice.len() < UNDO_SLICE {
+            if !full {
                 return Ok(undone || queued);
             }
         }
     }
 
-    /// The first URLs of a host that were left out, with who linked to them.
-    fn left_out(&self, key: u64) -> Result<Vec<(Found, Vec<u8>)>, NodeError> {
+    /// The first URLs of a host that were left out.
+    fn left_out(&self, key: u64) -> Result<Vec<Link>, NodeError> {
         if self.aliases.is_alias(key) {
             return Ok(Vec::new());
         }
@@ -258,51 +248,26 @@ impl Node {
                 let text = String::from_utf8_lossy(row.get(from.len()..).unwrap_or_default());
                 let url = Url::from_canonical(text.into_owned(), self.rules.grouping);
                 if let (Ok(url), [high, low, flags, from @ ..]) = (url, value) {
-                    let found = Found {
-                        url,
+                    let from = Arc::from(&*String::from_utf8_lossy(from));
+                    list.push(Link {
                         depth: u16::from_be_bytes([*high, *low]),
                         sitemap: flags & 1 != 0,
                         seed: flags & 2 != 0,
-                    };
-                    list.push((found, from.to_vec()));
+                        ..Link::new(url, from, LinkKind::A)
+                    });
                 }
                 list.len() < UNDO_SLICE
             })?;
         Ok(list)
     }
 
-    fn queue_again(&mut self, slice: &[(Found, Vec<u8>)], now: u64) -> Result<(), NodeError> {
-        let order = self.frontier.settings().order;
-        let items: Vec<Fresh<'_>> = slice
-            .iter()
-            .map(|(found, from)| item(found, from, order))
-            .collect();
-        let mut admissions = Vec::with_capacity(items.len());
-        self.frontier.add(
-            now,
-            &items,
-            &*self.state,
-            &mut self.open.writes,
-            &mut admissions,
-        )?;
-        for ((found, from), admission) in slice.iter().zip(admissions) {
-            let (key, url) = (found.url.host_key(), found.url.as_str());
-            self.open.writes.remove(Space::Meta, skip_key(key, url));
-            if let Admission::Refused(outcome) = admission {
-                let refusal = Refusal {
-                    url: url.to_owned(),
-                    host_key: key,
-                    depth: found.depth,
-                    tries: 0,
-                    from: from.as_slice().into(),
-                    sitemap: found.sitemap,
-                    outcome,
-                };
-                self.note_refusal(&refusal, now);
-            }
+    fn queue_again(&mut self, slice: Vec<Link>) -> Result<(), NodeError> {
+        for link in &slice {
+            let key = skip_key(link.url.host_key(), link.url.as_str());
+            self.open.writes.remove(Space::Meta, key);
         }
-        self.open.begin(now);
-        Ok(())
+        self.open.begin(self.clock.now());
+        self.queue(slice)
     }
 }
 

@@ -1,12 +1,12 @@
 //! A batch: everything that is committed together.
 
 use crate::frontier::Micros;
-use crate::state::Writes;
-use crate::warc::Member;
+use crate::store::state::Writes;
+use crate::store::warc::Member;
 
 use super::exchange::StreamPosition;
 use super::progress::Reading;
-use super::rows::IndexRow;
+use crate::store::rows::IndexRow;
 
 /// Filled by the node, emptied by the committer. Bound: `store.batch_pages` pages; when the
 /// committer has no room the node stops taking visits in, so it does not grow further.

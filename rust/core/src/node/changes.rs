@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::snapshot;
 use crate::canonical::partition;
 use crate::seen::UrlKey;
-use crate::state::{DiskState, Space, Watch, Write, Writes};
+use crate::store::state::{DiskState, Space, Watch, Write, Writes};
 
 /// Bytes that are packed together.
 const PACK: usize = 32 << 10;
@@ -216,7 +216,7 @@ mod tests {
 
     use super::super::snapshot::{Item, Summary, ranges, read, write};
     use super::*;
-    use crate::state::{DiskSettings, Reads, State};
+    use crate::store::state::{DiskSettings, Reads, State};
 
     const PARTITIONS: u32 = 4;
     const SPACES: [Space; 7] = [

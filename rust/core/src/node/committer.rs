@@ -15,9 +15,9 @@ use super::exchange::StreamPosition;
 use super::progress::Reading;
 use super::{LOG_POSITION, NodeError, WARC_POSITION};
 use crate::clock::Clock;
-use crate::state::disk::DiskState;
-use crate::state::{Space, State, StateError, Writes};
-use crate::warc::{LogWriter, Member, Writer};
+use crate::store::state::disk::DiskState;
+use crate::store::state::{Space, StateError, Writes};
+use crate::store::warc::{LogWriter, Member, Writer};
 
 /// Batches that may wait or be under way; the node stops taking visits in when they are as many.
 const MOST: usize = 2;
@@ -36,14 +36,14 @@ pub(super) struct Commit {
     pub positions: Vec<(u32, StreamPosition)>,
 }
 
-type Answer = Result<Commit, NodeError>;
+type CommitResult = Result<Commit, NodeError>;
 
 #[derive(Debug)]
 pub(super) struct Committer {
     batches: Option<SyncSender<(u64, Batch)>>,
-    answers: Receiver<Answer>,
+    answers: Receiver<CommitResult>,
     /// An answer that `wait` met.
-    waiting: Option<Answer>,
+    waiting: Option<CommitResult>,
     sent: u64,
     done: u64,
     disk_full: Arc<AtomicBool>,
@@ -125,8 +125,8 @@ impl Committer {
     }
 
     /// Batches that became safe since the last call.
-    pub fn finished(&mut self) -> Vec<Answer> {
-        let finished: Vec<Answer> = self
+    pub fn finished(&mut self) -> Vec<CommitResult> {
+        let finished: Vec<CommitResult> = self
             .waiting
             .take()
             .into_iter()
@@ -175,7 +175,7 @@ struct Work {
 }
 
 impl Work {
-    fn commit(&mut self, number: u64, mut batch: Batch) -> Answer {
+    fn commit(&mut self, number: u64, mut batch: Batch) -> CommitResult {
         let now = self.clock.now();
         // 0. Records must not take the room that the store needs to go on.
         let members = std::mem::take(&mut batch.members);
@@ -241,14 +241,8 @@ impl Work {
 
     fn apply(&mut self, writes: Writes) -> Result<(), NodeError> {
         let durable = self.durable;
-        let mut left = Some(writes);
-        self.patiently(move |work| {
-            // A full disk takes nothing, so the same writes can be tried again.
-            let writes = left.clone().unwrap_or_default();
-            work.state.apply(writes, durable)?;
-            left = None;
-            Ok(())
-        })
+        // A full disk takes nothing, so the same writes can be tried again.
+        self.patiently(move |work| Ok(work.state.apply_kept(&writes, durable)?))
     }
 
     /// Tries until it works or fails for another reason than a full disk.

@@ -1,7 +1,7 @@
 //! What can go wrong with a node.
 
-use crate::state::StateError;
-use crate::warc::WarcError;
+use crate::store::state::StateError;
+use crate::store::warc::WarcError;
 
 /// What we do wrong, or what our own machine does to us.
 #[derive(Debug)]

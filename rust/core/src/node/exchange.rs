@@ -1,16 +1,17 @@
-//! What crosses nodes: foreign links into the outbox, messages of others through the door.
+//! What crosses nodes: foreign links into the outbox (`crate::exchange`), messages of others through
+//! the door into `seen`. `src/gossamer/cluster/exchange.py` carries them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::found::Found;
 use super::settings::Cluster;
 use super::{Node, NodeError};
 use crate::canonical::Grouping;
 use crate::clock::thread_cpu;
-use crate::exchange::{Carrier, Grants, Incoming, Link, Outbox, OutboxSettings, decode};
-use crate::state::{Reads, Space, State, StateError, Writes};
+use crate::exchange::{Carrier, Grants, Incoming, Outbox, OutboxSettings, decode};
+use crate::links::Link;
+use crate::store::state::{Reads, Space, State, StateError, Writes};
 
 /// Positions of partitions in the stream of links are kept under this prefix in the space `meta`.
 const POSITION: &[u8] = b"position/";
@@ -128,35 +129,24 @@ impl Exchange {
 
 impl Node {
     /// Keeps what belongs to this node; the rest goes where the mode says.
-    pub(super) fn keep_own(&mut self, found: Vec<Found>, from: &str) -> Vec<Found> {
+    pub(super) fn keep_own(&mut self, mut links: Vec<Link>) -> Vec<Link> {
         let Some(exchange) = &mut self.exchange else {
-            return found;
+            return links;
         };
         if exchange.mode == Mode::Local {
-            return found;
+            return links;
         }
         let begun = thread_cpu();
-        let mut page: Option<Arc<str>> = None;
-        let mut own = Vec::with_capacity(found.len());
-        for found in found {
-            if self.shares.owns(found.url.host_key()) {
-                own.push(found);
-            } else if exchange.mode == Mode::Discard {
+        for link in links.extract_if(.., |link| !self.shares.owns(link.url.host_key())) {
+            if exchange.mode == Mode::Discard {
                 exchange.discarded += 1;
             } else {
-                let from = page.get_or_insert_with(|| Arc::from(from));
-                exchange.outbox.add(Link {
-                    url: found.url,
-                    depth: found.depth,
-                    seed: found.seed,
-                    sitemap: found.sitemap,
-                    from: Arc::clone(from),
-                });
+                exchange.outbox.add(link);
                 self.open.foreign = true;
             }
         }
         exchange.spent += thread_cpu().saturating_sub(begun);
-        own
+        links
     }
 
     /// Answers of the engine, messages of other nodes, and messages for them.
@@ -177,8 +167,8 @@ impl Node {
         again.extend(exchange.outbox.pack(now, &*self.state)?);
         carrier.give_outgoing(again, exchange.outbox.view());
         exchange.spent += thread_cpu().saturating_sub(begun);
-        if carrier.fence.passed() && self.engine.in_flight() > 0 {
-            self.engine.recall();
+        if carrier.fence.passed() && self.pool.in_flight() > 0 {
+            self.pool.recall();
         }
         while has_room
             && self.open.pages < self.settings.store.batch_pages
@@ -222,22 +212,16 @@ impl Node {
             }
             return Ok(());
         };
-        let mut links = links.into_iter().peekable();
-        while let Some(first) = links.next() {
-            let from = Arc::clone(&first.from);
-            let mut found = Vec::new();
-            let mut next = Some(first);
-            while let Some(link) = next {
-                if link.seed && self.settings.frontier.ascend {
-                    let policies = self.engine.policies();
-                    self.ascend(&link.url, 0, &policies.scope, &mut found);
-                }
-                found.push(found_of(link));
-                next = links.next_if(|next| next.from == from);
-            }
-            self.admit(found, &from)?;
+        // Who found a link has added the folders above it; nobody has for a seed.
+        let ascends = self.settings.frontier.ascend && links.iter().any(|link| link.seed);
+        if !ascends {
+            return self.admit(links);
         }
-        Ok(())
+        let policies = self.pool.policies();
+        let (seeds, others) = links.into_iter().partition(|link| link.seed);
+        let seeds = self.with_folders(seeds, &policies.scope);
+        self.admit(seeds)?;
+        self.admit(others)
     }
 
     /// Sends links again that were found since a time. Gives the number of rows.
@@ -267,15 +251,6 @@ impl Node {
     pub fn carrier(&self) -> Option<(Arc<Carrier>, Arc<Grants>)> {
         let exchange = self.exchange.as_ref()?;
         Some((Arc::clone(&exchange.carrier), Arc::clone(&exchange.grants)))
-    }
-}
-
-fn found_of(link: Link) -> Found {
-    Found {
-        url: link.url,
-        depth: link.depth,
-        sitemap: link.sitemap,
-        seed: link.seed,
     }
 }
 

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{LOG_POSITION, NodeError, NodeSettings, WARC_POSITION};
-use crate::state::{Reads, Space, StateError};
-use crate::warc::{FsyncPolicy, LogWriter, Position, WarcError, Writer};
+use crate::store::state::{Reads, Space, StateError};
+use crate::store::warc::{FsyncPolicy, LogWriter, Position, WarcError, Writer};
 
 /// Opens both where the state has them, or new ones.
 pub(super) fn open(

@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::rows::IndexRow;
+use super::rules::QueueJudge;
 use super::why::{host_state, visit};
 use super::{Node, NodeError};
 use crate::canonical::{Url, canonical, partition};
 use crate::frontier::{Filter, HostList, HostView, Listed, Place, Question, Sort};
-use crate::links::scope::Scope;
 use crate::outcome::Outcome;
-use crate::state::{Reads, Space};
+use crate::store::rows::IndexRow;
+use crate::store::state::{Reads, Space};
 
 /// A question about hosts, as JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -151,19 +151,11 @@ impl Node {
         self.commit_open()
     }
 
-    /// Queued URLs are judged by the scope of this moment from now on.
+    /// Queued URLs are judged by the scope and the rules of this moment from now on.
     pub(super) fn refilter(&mut self) {
-        let scope = self.scope();
-        let grouping = self.rules.grouping;
-        let judge = move |url: &str, sitemap: bool| {
-            // What is no URL any more is told as such where it is handed out.
-            Url::from_canonical(url.to_owned(), grouping).map_or(true, |url| {
-                if sitemap {
-                    super::found::in_site(&scope, &url)
-                } else {
-                    Scope::check(&scope, &url).is_ok()
-                }
-            })
+        let judge = QueueJudge {
+            scope: self.scope(),
+            rules: self.rule_set(),
         };
         self.frontier.set_filter(Filter::new(Box::new(judge)));
     }
@@ -181,8 +173,10 @@ impl Node {
         let mut row = host_state(view);
         if let Some(row) = row.as_object_mut() {
             let partitions = self.settings.partitions;
-            let own = self.frontier.settings().gaps.get(&view.host_key);
+            let polite = self.frontier.settings();
+            let own = polite.gaps.get(&view.host_key);
             let own = own.map(|gap| *gap as f64 / 1e6);
+            row.insert("quota".into(), json!(polite.pages_of(&view.record.name)));
             row.insert(
                 "partition".into(),
                 json!(partition(view.host_key, partitions)),

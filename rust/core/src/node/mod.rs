@@ -8,28 +8,29 @@
 //! * The state never runs ahead of the WARC files, also when the power is cut.
 //! * A full disk stops new visits and loses nothing; it goes on when there is room.
 //!
-//! One thread owns the node and calls [`Node::step`]; visits run on the engine's threads and the
+//! One thread owns the node and calls [`Node::step`]; visits run on the fetcher pool's threads and the
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
 mod alias;
-mod asked;
 mod batch;
 mod changes;
 mod committer;
+mod doors;
 mod error;
 mod exchange;
 mod files;
-mod found;
 mod gather;
 mod hosts;
+mod ip_gate;
 mod partitions;
+pub mod pool;
 mod progress;
 mod rerank;
-mod rows;
+mod rules;
+
 mod seeds;
 mod settings;
 mod snapshot;
-mod trap;
 mod why;
 
 use std::collections::HashMap;
@@ -37,19 +38,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::alias::Aliases;
 use crate::canonical::{Rules, Url};
 use crate::clock::{Clock, thread_cpu};
+use crate::doors::Doors;
+use crate::doors::hosts::{HostCounts, trap};
 use crate::exchange::Grants;
-use crate::frontier::{Frontier, Next, Purpose as Turn, Refusal, RobotsRules, Visit};
+use crate::frontier::robots::Robots;
+use crate::frontier::{Frontier, Next, Purpose as Turn, RobotsRules, Visit};
 use crate::links::scope::Scope;
+use crate::node::pool::{Earlier, FetcherPool, Original, Parts, Policies, Purpose, Task};
 use crate::outcome::Outcome;
-use crate::robots::Robots;
+use crate::seen::alias::Aliases;
 use crate::seen::{self, Seen};
-use crate::state::disk::DiskState;
-use crate::state::{Reads, Space, State, StateError, Writes};
-use crate::visit::{Engine, Original, Parts, Policies, Purpose, Task};
-use crate::warc::Digest;
+use crate::store::rows::IndexRow;
+use crate::store::state::disk::DiskState;
+use crate::store::state::{Reads, Space, State, StateError, Writes};
+use crate::store::warc::Digest;
 
 use batch::Batch;
 use committer::Committer;
@@ -70,7 +74,7 @@ pub struct Node {
     state: Arc<DiskState>,
     frontier: Frontier,
     seen: Box<dyn Seen>,
-    engine: Engine,
+    pool: FetcherPool,
     committer: Committer,
     /// The batch being filled; sent to the committer when it is full or old enough.
     open: Batch,
@@ -80,6 +84,8 @@ pub struct Node {
     fresh_content: HashMap<Digest, (u64, Original)>,
     traps: trap::Traps,
     aliases: Aliases,
+    /// Rows of the index whose batch is not applied yet; only where pages are visited again.
+    recent_rows: HashMap<[u8; 16], (u64, IndexRow)>,
     /// What became of pages whose batch is not applied yet, by URL key.
     fresh_rows: HashMap<[u8; 16], (u64, alias::Brief)>,
     tally: progress::Tally,
@@ -91,6 +97,13 @@ pub struct Node {
     shares: partitions::Shares,
     /// This node's part in a cluster; none in a standalone crawl.
     exchange: Option<exchange::Exchange>,
+    /// Where policies are asked.
+    doors: Doors,
+    questions: doors::Questions,
+    /// What policies said of URLs lately.
+    decisions: doors::Decisions,
+    /// Of hosts and URL patterns, where a policy asks for them.
+    host_counts: HostCounts,
 }
 
 impl std::fmt::Debug for Node {
@@ -107,6 +120,8 @@ struct Leased {
     visit: Visit,
     /// Redirects of a robots file followed so far.
     hops: u8,
+    /// What the index has of an earlier visit.
+    earlier: Option<IndexRow>,
 }
 
 const WARC_POSITION: &[u8] = b"warc.position";
@@ -129,13 +144,11 @@ impl Node {
         }
         let mut writes = Writes::default();
         let agent = settings.fetch.agent.clone();
-        let compile = move |body: &[u8]| -> Box<dyn RobotsRules> {
-            Box::new(asked::Compiled {
-                robots: Robots::parse(body, &agent),
-            })
-        };
+        let compile =
+            move |body: &[u8]| -> Box<dyn RobotsRules> { Box::new(Robots::parse(body, &agent)) };
+        let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let mut frontier = Frontier::open(
-            settings.frontier()?,
+            settings.frontier(policies.rules.as_ref())?,
             Box::new(compile),
             &*state,
             clock.now(),
@@ -154,23 +167,19 @@ impl Node {
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
-        let policies = settings.policies(&seeds::stored_roots(&*state)?)?;
         let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
-            gate: Arc::new(asked::IpGate {
+            gate: Arc::new(ip_gate::IpGate {
                 ips: frontier.ips(),
                 clock: Arc::clone(&clock),
                 cluster: exchange
                     .as_ref()
                     .map(|exchange| (Arc::clone(&exchange.carrier), Arc::clone(&exchange.grants))),
             }),
-            known: Arc::new(asked::Stored {
-                state: Arc::clone(&state),
-            }),
             clock: Arc::clone(&clock),
         };
-        let engine =
-            Engine::start(settings.visit()?, policies, parts).map_err(NodeError::Settings)?;
+        let pool =
+            FetcherPool::start(settings.visit()?, policies, parts).map_err(NodeError::Settings)?;
         let durable = settings.store.durable;
         let committer =
             Committer::start(Arc::clone(&state), warc, log, Arc::clone(&clock), durable);
@@ -181,13 +190,14 @@ impl Node {
             state,
             frontier,
             seen,
-            engine,
+            pool,
             committer,
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
             traps: trap::Traps::default(),
             aliases,
+            recent_rows: HashMap::new(),
             fresh_rows: HashMap::new(),
             tally,
             paused: false,
@@ -196,13 +206,23 @@ impl Node {
             next: Next::Taken(0),
             shares,
             exchange,
+            doors: Doors::default(),
+            questions: doors::Questions::default(),
+            decisions: doors::Decisions::default(),
+            host_counts: HostCounts::default(),
         };
         node.resume_shares();
         // What an earlier process queued may be out of a scope that was changed since.
-        if node.frontier.counters().hosts_known > 0 {
+        if node.frontier.counters().hosts_known > 0 || node.rule_set().is_some() {
             node.refilter();
         }
         Ok(node)
+    }
+
+    /// The doors where policies are asked; they stay the same as long as the node is open.
+    #[must_use]
+    pub fn doors(&self) -> Doors {
+        self.doors.clone()
     }
 
     /// Works for about `wait`, or until there is nothing left to do, and tells how far it is.
@@ -211,7 +231,7 @@ impl Node {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             self.round(left)?;
-            let idle = self.engine.in_flight() == 0 && self.open.is_empty();
+            let idle = self.in_flight() == 0 && self.open_is_empty();
             if Instant::now() >= end || (idle && self.has_ended()) {
                 return Ok(self.progress());
             }
@@ -231,22 +251,31 @@ impl Node {
     /// committer.
     fn round(&mut self, wait: Duration) -> Result<(), NodeError> {
         self.note_commits()?;
-        let has_room = self.committer.has_room() && !self.seen_waits;
+        let mut has_room = self.committer.has_room() && !self.seen_waits;
+        if has_room {
+            self.doors_round()?;
+        }
+        has_room &= !self.questions.blocks;
         self.exchange_round(has_room)?;
         self.rerank_round(has_room)?;
-        let wait = self.patience(wait, has_room);
+        let wait = self.door_patience(self.patience(wait, has_room));
         if has_room {
             let most = self.settings.store.batch_pages;
-            for visited in self.engine.collect(most, wait) {
+            for visited in self.pool.collect(most, wait) {
                 self.take_in(visited)?;
             }
+        } else if self.questions.blocks {
+            self.doors.wait(wait);
         } else {
             self.committer.wait(wait);
             self.note_commits()?;
         }
         self.hand_out()?;
         self.send_batch(self.is_batch_whole())?;
-        if self.engine.in_flight() == 0 && self.open.is_empty() {
+        if self.pool.in_flight() == 0 && self.in_flight() > 0 {
+            // Only a policy can bring something; what was held just now is given to it in time.
+            self.doors.wait(self.door_patience(wait));
+        } else if self.in_flight() == 0 && self.open_is_empty() {
             // Nothing can arrive: rest until something is due, or the caller wants to look.
             self.committer.wait(wait);
         }
@@ -256,7 +285,7 @@ impl Node {
     /// How long this round may wait for something to arrive.
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
-        let busy = has_room && self.frontier.is_reranking();
+        let busy = has_room && self.frontier.is_reranking() && self.questions.rerank.is_none();
         let mut wait = if busy { Duration::ZERO } else { wait };
         if self.exchange.is_some() {
             wait = wait.min(exchange::LOOK);
@@ -284,12 +313,19 @@ impl Node {
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.fresh_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.recent_rows
+                .retain(|_, (batch, _)| *batch > commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
                 exchange.committed(commit.outbox, commit.positions);
             }
         }
         Ok(())
+    }
+
+    /// Whether nothing waits to be committed.
+    fn open_is_empty(&self) -> bool {
+        self.open.is_empty() && self.questions.is_settled()
     }
 
     /// Whether visits may begin at all.
@@ -302,14 +338,17 @@ impl Node {
         !(self.paused || self.stopping || held || full)
     }
 
-    /// Hands out visits that are due, as many as the engine has room for.
+    /// Hands out visits that are due, as many as the fetcher pool has room for.
     fn hand_out(&mut self) -> Result<(), NodeError> {
         if !self.may_begin() {
             return Ok(());
         }
-        let wanted = self.engine.concurrency() + self.engine.concurrency() / 2 + 8;
-        let room = wanted.saturating_sub(self.engine.in_flight());
+        let wanted = self.pool.concurrency() + self.pool.concurrency() / 2 + 8;
+        let room = wanted.saturating_sub(self.pool.in_flight());
+        let room = self.room_beside_held(room);
         if room == 0 {
+            // An arrival or an answer is waited for, not a time that has passed.
+            self.next = Next::Busy;
             return Ok(());
         }
         let (mut visits, mut refusals) = (Vec::with_capacity(room), Vec::new());
@@ -323,45 +362,53 @@ impl Node {
             &mut refusals,
         )?;
         for refusal in refusals {
-            self.take_refusal(&refusal, now)?;
+            self.take_refusal(refusal, now)?;
         }
         let mut tasks = Vec::with_capacity(visits.len());
         for visit in visits {
-            match Url::from_canonical(visit.url.clone(), self.rules.grouping) {
-                Ok(url) => {
-                    let mut task = task(visit.lease, url, visit.purpose);
-                    let policy = self.frontier.settings().policy(Outcome::Disconnected);
-                    task.last_try = visit.tries.saturating_add(1) >= policy.tries;
-                    tasks.push(task);
-                    self.leases.insert(visit.lease, Leased { visit, hops: 0 });
-                }
-                Err(_) => self.refuse_damaged(&visit, now),
-            }
+            let mut task = task(visit.lease, visit.link.url.clone(), visit.purpose);
+            task.depth = visit.link.depth;
+            let policy = self.frontier.settings().policy(Outcome::Disconnected);
+            task.last_try = visit.tries.saturating_add(1) >= policy.tries;
+            let earlier = self.earlier_visit(&visit, &mut task)?;
+            tasks.push(task);
+            let leased = Leased {
+                visit,
+                hops: 0,
+                earlier,
+            };
+            self.leases.insert(leased.visit.lease, leased);
         }
-        self.engine.submit(tasks);
+        self.pool.submit(tasks);
         Ok(())
     }
 
-    /// A URL that our own store no longer spells as a URL: finished, counted, never silent.
-    fn refuse_damaged(&mut self, visit: &Visit, now: u64) {
-        let report = crate::frontier::Report::new(Outcome::UrlRefused, now, now);
-        self.frontier
-            .finish(now, visit.lease, &report, &mut self.open.writes);
-        let refusal = Refusal {
-            url: visit.url.clone(),
-            host_key: visit.host_key,
-            depth: visit.depth,
-            tries: visit.tries,
-            from: visit.from.clone(),
-            sitemap: visit.purpose == Turn::Sitemap,
-            outcome: report.outcome,
-        };
-        self.note_refusal(&refusal, now);
+    /// What is known of an earlier visit to a page; a page that is stored is asked for only if it
+    /// has changed.
+    fn earlier_visit(&self, visit: &Visit, task: &mut Task) -> Result<Option<IndexRow>, NodeError> {
+        let again = visit.link.revisit || (visit.tries > 0 && self.refreshes());
+        if !again || visit.purpose != Turn::Page {
+            return Ok(None);
+        }
+        let earlier = self.earlier_row(&visit.link.url)?;
+        if let Some(row) = earlier
+            .as_ref()
+            .filter(|row| row.length > 0 && row.visits > 0)
+        {
+            let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            task.etag = text(&row.etag);
+            task.last_modified = text(&row.last_modified);
+            task.earlier = row.digest.map(|payload| Earlier {
+                date: row.last_change,
+                payload,
+            });
+        }
+        Ok(earlier)
     }
 
     /// Sends the open batch to the committer when it is full, old enough, or when `now` is set.
     fn send_batch(&mut self, now: bool) -> Result<(), NodeError> {
-        if self.open.is_empty() {
+        if self.open_is_empty() {
             return Ok(());
         }
         let full = self.open.pages >= self.settings.store.batch_pages;
@@ -370,6 +417,9 @@ impl Node {
             .due(self.settings.store.batch_wait)
             .is_none_or(|due| due <= self.clock.now());
         if !(now || full || old) || !self.committer.has_room() {
+            return Ok(());
+        }
+        if !self.settle_questions()? {
             return Ok(());
         }
         // First what can fail: a full disk leaves the batch open, to be sent later.
@@ -385,6 +435,7 @@ impl Node {
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
+        self.host_counts.seal(&mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
             let (now, begun) = (self.clock.now(), thread_cpu());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);
@@ -399,25 +450,26 @@ impl Node {
     /// No further visit begins; with `now`, those under way are given back too.
     pub fn stop(&mut self, now: bool) {
         self.stopping = true;
-        self.engine.stop(now);
+        self.pool.stop(now);
     }
 
     /// Pauses or resumes handing out visits.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
-        self.engine.hold(paused);
+        self.pool.hold(paused);
     }
 
     /// Commits everything that visits brought, and closes the files. With no room on the disk it
     /// says so instead of waiting: what was not committed is visited again after a resume.
     pub fn close(mut self) -> Result<(), NodeError> {
         self.stop(true);
-        while self.engine.in_flight() > 0 {
+        while self.pool.in_flight() > 0 {
             let most = self.settings.store.batch_pages;
-            for visited in self.engine.collect(most, Duration::from_secs(1)) {
+            for visited in self.pool.collect(most, Duration::from_secs(1)) {
                 self.take_in(visited)?;
             }
         }
+        self.close_doors()?;
         self.tally.rest(self.clock.now());
         let committed = self.commit_open();
         self.committer.close()?;
@@ -428,16 +480,16 @@ impl Node {
     pub fn set_settings(&mut self, settings: NodeSettings) -> Result<(), NodeError> {
         let roots = seeds::stored_roots(&*self.state)?;
         let policies = settings.policies(&roots)?;
-        let frontier = settings.frontier()?;
+        let frontier = settings.frontier(policies.rules.as_ref())?;
         // First what can refuse a value, so that all is changed or nothing.
-        self.engine
+        self.pool
             .set_live(&settings.visit()?)
             .map_err(NodeError::Settings)?;
         self.frontier.set_settings(frontier);
         if let (Some(exchange), Some(cluster)) = (&mut self.exchange, &settings.cluster) {
             exchange.set_settings(cluster, settings.frontier.address_delay);
         }
-        self.engine.set_policies(policies);
+        self.pool.set_policies(policies);
         self.refilter();
         self.aliases.set_settings(settings.alias.clone());
         self.settings = settings;
@@ -445,15 +497,15 @@ impl Node {
     }
 
     fn scope(&self) -> Scope {
-        self.engine.policies().scope.clone()
+        self.pool.policies().scope.clone()
     }
 
     fn set_scope(&mut self, scope: Scope) {
         let policies = Policies {
             scope,
-            ..(*self.engine.policies()).clone()
+            ..(*self.pool.policies()).clone()
         };
-        self.engine.set_policies(policies);
+        self.pool.set_policies(policies);
         if self.frontier.filter().is_set() {
             self.refilter();
         }
@@ -490,8 +542,10 @@ fn task(lease: u64, url: Url, turn: Turn) -> Task {
         lease,
         url,
         purpose,
+        depth: 0,
         etag: None,
         last_modified: None,
+        earlier: None,
         keep_body: false,
         not_before: 0,
         last_try: false,

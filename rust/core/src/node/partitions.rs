@@ -10,10 +10,11 @@ use super::changes::Changes;
 use super::exchange::{StreamPosition, position_key, position_value};
 use super::snapshot::{self, Item, Summary};
 use super::{Node, NodeError};
-use crate::alias::Aliases;
 use crate::canonical::{partition, partition_range};
-use crate::seen::{Candidate, Kind, UrlKey};
-use crate::state::{DiskState, Reads, Space, State, StateError, Write, Writes};
+use crate::doors::hosts::HostCounts;
+use crate::seen::alias::Aliases;
+use crate::seen::{Candidate, SeenKind, UrlKey};
+use crate::store::state::{DiskState, Reads, Space, State, StateError, Write, Writes};
 
 const PREFIX: &[u8] = b"partition/";
 const PREFIX_END: &[u8] = b"partition0";
@@ -248,7 +249,8 @@ impl Node {
             let now = self.clock.now();
             self.frontier.take_over(first, last, now, &*self.state)?;
         }
-        self.traps = super::trap::Traps::default();
+        self.traps = crate::doors::hosts::trap::Traps::default();
+        self.host_counts = HostCounts::default();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,
@@ -350,7 +352,7 @@ impl Node {
         let (first, last) = partition_range(partition, self.settings.partitions);
         let leases = self.leases.values();
         leases
-            .filter(|leased| (first..=last).contains(&leased.visit.host_key))
+            .filter(|leased| (first..=last).contains(&leased.visit.link.url.host_key()))
             .count()
     }
 
@@ -394,7 +396,7 @@ impl Node {
             let body = snapshot::whole(to, &mut summary, &*self.state, &*self.seen)?;
             snapshot::write(to, &mut summary, &body)?;
             // Other kinds do not have all their keys in the store's batches.
-            if let (Some(changes), Kind::Exact) = (changes, self.seen.kind()) {
+            if let (Some(changes), SeenKind::Exact) = (changes, self.seen.kind()) {
                 changes.follow(partition, summary.bytes);
             }
         }
@@ -426,7 +428,8 @@ impl Node {
         self.shares.set(partition, Share::Foreign);
         remove_rows(partition, self.settings.partitions, &*self.state)?;
         self.frontier.thaw_range(first, last);
-        self.traps = super::trap::Traps::default();
+        self.traps = crate::doors::hosts::trap::Traps::default();
+        self.host_counts = HostCounts::default();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
+use crate::doors::{Door, DoorReport};
 use crate::frontier::Next;
 use crate::outcome::Outcome;
 
@@ -44,6 +45,8 @@ pub struct Progress {
     pub seconds: f64,
     pub next_due: Option<f64>,
     pub note: String,
+    /// How the policies are doing, for each door that has one.
+    pub doors: BTreeMap<&'static str, DoorReport>,
     /// Links that wait for the acknowledgement of the engine.
     pub outbox: u64,
     /// Messages of links packed and taken in.
@@ -190,7 +193,7 @@ impl Node {
         self.tally.work(now);
         let frontier = self.frontier.counters();
         let safe = &self.tally.safe;
-        let idle = self.engine.in_flight() == 0 && self.open.is_empty() && self.committer.is_idle();
+        let idle = self.in_flight() == 0 && self.open_is_empty() && self.committer.is_idle();
         let activity = match self.next {
             _ if self.committer.disk_full() || self.seen_waits => Activity::DiskFull,
             _ if self.paused => Activity::Paused,
@@ -230,7 +233,7 @@ impl Node {
             urls_seen: safe.urls_seen,
             urls_queued: frontier.queued,
             visits: safe.visits,
-            in_flight: self.engine.in_flight(),
+            in_flight: self.in_flight(),
             hosts_known: frontier.hosts_known,
             hosts_active: frontier.hosts_active,
             hosts_waiting: frontier.hosts_waiting,
@@ -254,7 +257,17 @@ impl Node {
                 _ => None,
             },
             note: note.to_owned(),
+            doors: self.door_reports(),
         }
+    }
+
+    fn door_reports(&self) -> BTreeMap<&'static str, DoorReport> {
+        let now = std::time::Instant::now();
+        Door::ALL
+            .into_iter()
+            .filter(|door| self.settings.doors.get(*door).is_some())
+            .map(|door| (door.as_str(), self.doors.report(door, now)))
+            .collect()
     }
 
     /// Limits of the whole crawl that the frontier does not know.

@@ -22,6 +22,9 @@ impl Node {
             return Ok(());
         }
         self.open.begin(self.clock.now());
+        if self.ask_rerank(SLICE)? {
+            return Ok(());
+        }
         let writes = &mut self.open.writes;
         for key in self.frontier.rerank_slice(SLICE, &*self.state, writes)? {
             self.shares.touch_host(key);
@@ -35,7 +38,7 @@ impl Node {
             self.open.writes.len() >= WRITES
         } else {
             // With nothing under way, it would not become any fuller.
-            self.engine.in_flight() == 0
+            self.in_flight() == 0
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Seeds: links without a parent, through the same door as every link.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use super::found::Found;
+use super::rules::facts_of;
 use super::{Node, NodeError, NodeSettings};
 use crate::canonical::{canonical, partition};
-use crate::exchange::{Link, encode};
-use crate::state::{Reads, Space, StateError};
+use crate::exchange::encode;
+use crate::links::Link;
+use crate::store::state::{Reads, Space, StateError};
 
 /// Roots of the scope are kept under this prefix in the space `meta`.
 const ROOT: &[u8] = b"root/";
@@ -20,8 +20,9 @@ impl Node {
     /// Takes seeds; gives for each `None`, or why it was refused. They are safe when this returns.
     pub fn add_seeds(&mut self, urls: &[String]) -> Result<Vec<Option<String>>, NodeError> {
         let mut scope = self.scope();
+        let declared = self.rule_set();
         let mut reasons = Vec::with_capacity(urls.len());
-        let mut found = Vec::new();
+        let mut links = Vec::new();
         for raw in urls {
             let url = match canonical(raw, None, &self.rules) {
                 Ok(url) => url,
@@ -35,23 +36,26 @@ impl Node {
                 reasons.push(Some(format!("out of scope: {}", rule.as_str())));
                 continue;
             }
+            let link = Link::seed(url);
+            if let Some(drop) = declared
+                .as_ref()
+                .and_then(|set| set.dropped(&facts_of(&link)))
+            {
+                reasons.push(Some(drop.words()));
+                continue;
+            }
             if let Some(root) = root {
                 let key = [ROOT, root.as_bytes()].concat();
                 self.open.writes.put(Space::Meta, key, Vec::new());
             }
-            if self.settings.frontier.ascend {
-                self.ascend(&url, 0, &scope, &mut found);
-            }
-            found.push(Found {
-                url,
-                depth: 0,
-                sitemap: false,
-                seed: true,
-            });
+            links.push(link);
             reasons.push(None);
         }
+        if self.settings.frontier.ascend {
+            links = self.with_folders(links, &scope);
+        }
         self.set_scope(scope);
-        self.admit(found, "")?;
+        self.admit(links)?;
         self.commit_open()?;
         Ok(reasons)
     }
@@ -74,8 +78,13 @@ impl Node {
     /// Sends the open batch and waits until it is safe. No room on the disk is an error here: the
     /// caller cannot look at progress meanwhile.
     pub(super) fn commit_open(&mut self) -> Result<(), NodeError> {
-        while !self.open.is_empty() || !self.committer.is_idle() {
+        while !self.open_is_empty() || !self.committer.is_idle() {
             self.send_batch(true)?;
+            if self.questions.blocks {
+                self.doors.wait(std::time::Duration::from_millis(100));
+                self.note_commits()?;
+                continue;
+            }
             if self.committer.disk_full() || self.seen_waits {
                 let text = "no room left on the disk".to_owned();
                 return Err(StateError::DiskFull(text).into());
@@ -94,10 +103,10 @@ pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
 /// was refused.
 pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeeds, NodeError> {
     let rules = settings.rules();
-    let mut scope = settings.policies(&[])?.scope;
+    let policies = settings.policies(&[])?;
+    let (mut scope, declared) = (policies.scope, policies.rules);
     let mut reasons = Vec::with_capacity(urls.len());
     let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
-    let from: Arc<str> = Arc::from("");
     for raw in urls {
         let url = match canonical(raw, None, &rules) {
             Ok(url) => url,
@@ -111,15 +120,17 @@ pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeed
             reasons.push(Some(format!("out of scope: {}", rule.as_str())));
             continue;
         }
+        let link = Link::seed(url);
+        if let Some(drop) = declared
+            .as_ref()
+            .and_then(|set| set.dropped(&facts_of(&link)))
+        {
+            reasons.push(Some(drop.words()));
+            continue;
+        }
         reasons.push(None);
-        let to = partition(url.host_key(), settings.partitions);
-        links.entry(to).or_default().push(Link {
-            url,
-            depth: 0,
-            seed: true,
-            sitemap: false,
-            from: Arc::clone(&from),
-        });
+        let to = partition(link.url.host_key(), settings.partitions);
+        links.entry(to).or_default().push(link);
     }
     let mut messages = Vec::new();
     for (to, links) in &links {

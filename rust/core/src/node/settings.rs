@@ -3,22 +3,25 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::NodeError;
 use crate::canonical::{Grouping, Names, Rules, canonical};
-use crate::fetch::{DnsSettings, FetchSettings, Limits};
+use crate::doors::{Door, DoorsTable};
+use crate::fetch::{DnsSettings, FetchLimits, FetchSettings};
 use crate::frontier::{self, Blame, Policy};
 use crate::links::FollowSettings;
+use crate::links::rules::{RuleSet, RuleTable};
 use crate::links::scope::{Scope, ScopeKind, ScopeSettings};
+use crate::node::pool::{PageColumns, Policies, VisitSettings};
 use crate::outcome::Outcome;
 use crate::parse::ParseSettings;
-use crate::seen::{Kind, SeenSettings};
-use crate::state::disk::DiskSettings;
-use crate::visit::{Policies, VisitSettings};
-use crate::warc::{self, Builder, FsyncPolicy};
+use crate::seen::{SeenKind, SeenSettings};
+use crate::store::state::disk::DiskSettings;
+use crate::store::warc::{self, Builder, FsyncPolicy};
 
 /// All settings of a node. Times are microseconds, sizes are bytes.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,10 +47,23 @@ pub struct NodeSettings {
     pub store: Store,
     pub frontier: Politeness,
     #[serde(default)]
-    pub alias: crate::alias::Settings,
+    pub alias: crate::seen::alias::Settings,
+    /// The doors with policies.
+    #[serde(default)]
+    pub doors: DoorsTable,
+    #[serde(default)]
+    pub rules: RuleTable,
+    pub duplicates: Duplicates,
     /// Absent in a standalone crawl.
     #[serde(default)]
     pub cluster: Option<Cluster>,
+}
+
+/// What happens to copies; see `policy/pages/duplicates.py`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Duplicates {
+    pub follow_links: bool,
 }
 
 /// How links to other nodes are handled.
@@ -137,6 +153,9 @@ pub struct Dns {
 pub struct Parse {
     pub max_links: usize,
     pub anchor_bytes: usize,
+    /// Links go with their anchor text; a policy asks for it.
+    #[serde(default)]
+    pub anchors: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -166,13 +185,21 @@ pub struct Politeness {
     pub set_aside_times: u8,
     pub sitemaps: bool,
     pub ascend: bool,
-    pub order: String,
+    pub order: frontier::Formula,
+    pub band_wait: u64,
+    /// Keep what is known of a link in the queue; a policy asks for it.
+    #[serde(default)]
+    pub known: bool,
     pub depth: Option<u16>,
     pub dynamic_depth: Option<u16>,
     pub pages_per_host: Option<u32>,
     pub pages: Option<u64>,
     pub bytes: Option<u64>,
-    pub trap_budget: u32,
+    pub traps: crate::doors::hosts::trap::Settings,
+    pub set_aside_growth: f32,
+    pub given_up_for: u64,
+    pub free_tries: u8,
+    pub longest_retry_after: u64,
     pub policies: BTreeMap<String, PolicyRow>,
 }
 
@@ -183,15 +210,26 @@ pub struct PolicyRow {
     pub tries: u8,
     pub wait: u64,
     pub growth: f32,
+    pub longest: u64,
+    pub free: bool,
 }
 
-/// No wait between tries is longer.
-const LONGEST_WAIT: u64 = 24 * 3600 * 1_000_000;
+/// Bytes of visible text that a policy is given of a page.
+const MOST_TEXT: usize = 1 << 20;
 
 impl NodeSettings {
     /// Reads the JSON text; what is wrong is named.
     pub fn read(text: &str) -> Result<NodeSettings, NodeError> {
-        serde_json::from_str(text).map_err(|error| wrong("settings", &error))
+        let settings: NodeSettings =
+            serde_json::from_str(text).map_err(|error| wrong("settings", &error))?;
+        settings.doors.check().map_err(NodeError::Settings)?;
+        Ok(settings)
+    }
+
+    /// Whether some policy of a door asks for a column.
+    fn asks(&self, door: Door, column: &str) -> bool {
+        let settings = self.doors.get(door);
+        settings.is_some_and(|settings| settings.asks(column))
     }
 
     /// The rules of the canonical form.
@@ -216,8 +254,8 @@ impl NodeSettings {
         }
     }
 
-    pub(super) fn seen_kind(&self) -> Result<Kind, NodeError> {
-        Kind::parse(&self.seen.kind).ok_or_else(|| wrong("seen.kind", &self.seen.kind))
+    pub(super) fn seen_kind(&self) -> Result<SeenKind, NodeError> {
+        SeenKind::parse(&self.seen.kind).ok_or_else(|| wrong("seen.kind", &self.seen.kind))
     }
 
     pub(super) fn seen(&self, dir: &Path) -> SeenSettings {
@@ -253,7 +291,7 @@ impl NodeSettings {
         }
     }
 
-    /// What may change while the engine runs.
+    /// What may change while the pool runs.
     pub fn policies(&self, roots: &[String]) -> Result<Policies, NodeError> {
         let table = &self.scope;
         let kind = match table.kind.as_str() {
@@ -276,30 +314,47 @@ impl NodeSettings {
         for root in roots {
             scope.add_root(root);
         }
+        let rules = RuleSet::compile(&self.rules).map_err(NodeError::Settings)?;
         Ok(Policies {
             scope,
+            rules,
             follow: FollowSettings {
                 resources: table.resources,
                 forms: table.forms,
                 obey_nofollow: table.nofollow,
+                anchors: self.parse.anchors,
             },
             parse: ParseSettings {
                 agent: self.fetch.agent.clone(),
                 max_links: self.parse.max_links,
-                anchor_bytes: self.parse.anchor_bytes,
+                // Not even put together where nobody asks for them.
+                anchor_bytes: if self.parse.anchors {
+                    self.parse.anchor_bytes
+                } else {
+                    0
+                },
                 forms: table.forms,
                 resources: table.resources,
+                text_bytes: if self.asks(Door::Pages, "text") {
+                    MOST_TEXT
+                } else {
+                    0
+                },
                 ..ParseSettings::default()
             },
             builder: Builder::default(),
             outlinks_record: self.store.outlinks,
+            page: PageColumns {
+                body: self.asks(Door::Pages, "body"),
+                canonical: self.asks(Door::Pages, "canonical"),
+            },
         })
     }
 
-    /// What the engine is told at its start.
+    /// What the fetcher pool is told at its start.
     pub fn visit(&self) -> Result<VisitSettings, NodeError> {
         let fetch = &self.fetch;
-        let limits = Limits {
+        let limits = FetchLimits {
             connect: Duration::from_micros(fetch.connect_timeout),
             tls: Duration::from_micros(fetch.tls_timeout),
             first_byte: Duration::from_micros(fetch.first_byte_timeout),
@@ -308,7 +363,7 @@ impl NodeSettings {
             body_bytes: fetch.max_body,
             decoded_bytes: fetch.max_body.saturating_mul(4),
             ratio: fetch.max_ratio,
-            ..Limits::default()
+            ..FetchLimits::default()
         };
         Ok(VisitSettings {
             fetch: FetchSettings {
@@ -361,13 +416,19 @@ impl NodeSettings {
         })
     }
 
-    pub(super) fn frontier(&self) -> Result<frontier::Settings, NodeError> {
+    /// What the frontier is told; the rules are those of the policies.
+    pub(super) fn frontier(
+        &self,
+        declared: Option<&Arc<RuleSet>>,
+    ) -> Result<frontier::Settings, NodeError> {
         let polite = &self.frontier;
         let rules = self.rules();
-        let order = frontier::Order::from_name(&polite.order)
-            .ok_or_else(|| wrong("frontier.order", &polite.order))?;
+        let for_hosts = declared.filter(|rules| rules.has_host_terms()).cloned();
         let mut settings = frontier::Settings {
-            order,
+            rules: for_hosts.map(|rules| rules as Arc<dyn frontier::HostRules>),
+            order: polite.order.clone(),
+            known: polite.known || declared.is_some_and(|rules| rules.asks_for_kind()),
+            band_wait: polite.band_wait,
             gap: polite.delay,
             response_factor: polite.response_factor,
             longest_crawl_delay: polite.max_crawl_delay,
@@ -378,6 +439,10 @@ impl NodeSettings {
             set_aside_after: polite.set_aside_after,
             set_aside: polite.set_aside_for,
             set_asides: polite.set_aside_times,
+            set_aside_growth: polite.set_aside_growth,
+            given_up_for: polite.given_up_for,
+            free_tries: polite.free_tries,
+            longest_retry_after: polite.longest_retry_after,
             robots_fresh: polite.robots_refresh,
             robots_give_up: polite.robots_patience,
             limits: frontier::Limits {
@@ -396,7 +461,7 @@ impl NodeSettings {
         }
         for (name, row) in &polite.policies {
             let outcome = Outcome::from_name(name).ok_or_else(|| wrong("policies", name))?;
-            settings.set_policy(outcome, row.policy(outcome)?);
+            settings.set_policy(outcome, row.policy()?);
         }
         settings.robots_wait = settings.policy(Outcome::ServerFailed).wait.max(1);
         Ok(settings)
@@ -404,7 +469,7 @@ impl NodeSettings {
 }
 
 impl PolicyRow {
-    fn policy(&self, outcome: Outcome) -> Result<Policy, NodeError> {
+    fn policy(&self) -> Result<Policy, NodeError> {
         let blame = match self.blame.as_str() {
             "url" => Blame::Url,
             "host" => Blame::Host,
@@ -416,9 +481,9 @@ impl PolicyRow {
             blame,
             wait: self.wait,
             growth: self.growth,
-            longest: LONGEST_WAIT,
+            longest: self.longest,
             tries: self.tries,
-            free: outcome == Outcome::Throttled,
+            free: self.free,
         })
     }
 }

@@ -21,9 +21,9 @@ use super::changes::first_eight;
 use super::exchange::StreamPosition;
 use crate::canonical::partition_range;
 use crate::seen::{Seen, UrlKey};
-use crate::state::{Reads, Space, StateError};
+use crate::store::state::{Reads, Space, StateError};
 
-const MAGIC: &[u8; 8] = b"gossnap2";
+const MAGIC: &[u8; 8] = b"gossnap3";
 const ROW: u8 = 1;
 const KEY: u8 = 2;
 const REMOVAL: u8 = 3;
@@ -32,7 +32,13 @@ pub(super) const LEVEL: i32 = 1;
 const SUMMARY: usize = 1 << 16;
 
 /// Rows of the space `meta` that belong to a host, by prefix.
-const HOST_ROWS: [&[u8]; 4] = [b"trap/", b"alias/found/", b"alias/undone/", b"alias/skip/"];
+const HOST_ROWS: [&[u8]; 5] = [
+    b"trap/",
+    b"counts/",
+    b"alias/found/",
+    b"alias/undone/",
+    b"alias/skip/",
+];
 
 /// What a snapshot is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,8 +286,12 @@ fn head(path: &Path, file: &mut File) -> Result<(Summary, u64), NodeError> {
     let mut start = [0; 12];
     file.read_exact(&mut start)
         .map_err(|_| broken(path, "it is cut"))?;
+    if start[..7] == MAGIC[..7] && start[7] != MAGIC[7] {
+        let text = "it was written by another version of Gossamer; use that version";
+        return Err(broken(path, text));
+    }
     if start[..8] != *MAGIC {
-        return Err(broken(path, "it is no snapshot of this version"));
+        return Err(broken(path, "it is no snapshot"));
     }
     let length = u32::from_be_bytes([start[8], start[9], start[10], start[11]]) as usize;
     if length > SUMMARY {

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::rows::IndexRow;
 use super::{Node, NodeError, NodeSettings, seeds};
 use crate::canonical::{Rules, Url, canonical, partition};
 use crate::clock::Clock;
+use crate::frontier::robots::Robots;
 use crate::frontier::{HostView, QueueLook, RobotsState, find_queued, stored_host, stored_robots};
+use crate::links::Score;
+use crate::links::rules::{Facts, RuleSet};
 use crate::links::scope::Scope;
 use crate::outcome::Outcome;
-use crate::robots::Robots;
-use crate::state::disk::DiskState;
-use crate::state::{Reads, Space};
+use crate::store::rows::IndexRow;
+use crate::store::state::disk::DiskState;
+use crate::store::state::{Reads, Space};
 
 /// How far a host's queue is looked through for one URL; in a running crawl, which waits meanwhile,
 /// less far.
@@ -24,15 +26,23 @@ impl Node {
     /// Everything known of a URL, as JSON for people and programs. What batches under way hold is
     /// not seen yet.
     pub fn why(&self, raw: &str) -> Result<Value, NodeError> {
-        let policies = self.engine.policies();
+        let policies = self.pool.policies();
         let view = View {
             reads: &*self.state,
             settings: &self.settings,
             rules: &self.rules,
             scope: &policies.scope,
+            declared: policies.rules.as_deref(),
             look: QUEUE_GLANCE,
         };
-        view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))
+        let mut account =
+            view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))?;
+        if let (Some(account), Ok(url)) =
+            (account.as_object_mut(), canonical(raw, None, &self.rules))
+        {
+            account.insert("policies".to_owned(), self.decisions.of(&url.key()));
+        }
+        Ok(account)
     }
 }
 
@@ -46,13 +56,14 @@ pub fn why(dir: &Path, settings: &NodeSettings, raw: &str) -> Result<Value, Node
     }
     let state = DiskState::open(&place, settings.disk())?;
     let policies = settings.policies(&seeds::stored_roots(&state)?)?;
-    let politeness = settings.frontier()?;
+    let politeness = settings.frontier(policies.rules.as_ref())?;
     let now = Clock::with_offset(settings.clock_offset).now();
     let view = View {
         reads: &state,
         settings,
         rules: &settings.rules(),
         scope: &policies.scope,
+        declared: policies.rules.as_deref(),
         look: QUEUE_LOOK,
     };
     view.account(raw, |key| Ok(stored_host(key, &state, &politeness, now)?))
@@ -63,6 +74,7 @@ struct View<'a> {
     settings: &'a NodeSettings,
     rules: &'a Rules,
     scope: &'a Scope,
+    declared: Option<&'a RuleSet>,
     /// Places of the queue to look at.
     look: u64,
 }
@@ -79,13 +91,7 @@ impl View<'_> {
         };
         let row = self.reads.get(Space::Index, &url.key())?;
         let row = row.as_deref().and_then(IndexRow::read);
-        let look = find_queued(
-            url.host_key(),
-            url.host(),
-            url.as_str(),
-            self.look,
-            self.reads,
-        )?;
+        let look = find_queued(&url, self.look, self.reads)?;
         // Not every kind of seen test can be asked without being changed; what was done and what
         // is queued are together all that was ever admitted.
         let seen = match look {
@@ -103,12 +109,45 @@ impl View<'_> {
             "fingerprint": format!("{:016x}", url.fingerprint()),
             "seen": seen,
             "out_of_scope": self.scope.check(&url).err().map(|rule| rule.as_str()),
+            "rules": self.decisions(&url, row.as_ref(), &look),
             "robots": self.robots_verdict(&url)?,
             "alias": super::alias::alias_view(&url, self.reads)?,
             "queued": queued(&look),
             "last_visit": row.as_ref().map(visit),
-            "host_state": host(url.host_key())?.as_ref().map(host_state),
+            "host_state": host(url.host_key())?.as_ref().map(|view| self.host_state(view)),
         }))
+    }
+
+    /// The host, with the pages that a rule allows it.
+    fn host_state(&self, view: &HostView) -> Value {
+        let mut state = host_state(view);
+        let quota = self
+            .declared
+            .and_then(|rules| rules.host(&view.record.name).quota);
+        if let (Some(state), Some(quota)) = (state.as_object_mut(), quota) {
+            state.insert("quota".into(), json!(quota));
+        }
+        state
+    }
+
+    /// Which rule decides what, by all that is known of the URL here.
+    fn decisions(&self, url: &Url, row: Option<&IndexRow>, look: &QueueLook) -> Value {
+        let mut facts = Facts::of(url);
+        facts.depth = match look {
+            QueueLook::Queued(place) => Some(place.link.depth),
+            _ => row.map(|row| row.depth),
+        };
+        facts.status = row.map(|row| row.status).filter(|status| *status != 0);
+        let decisions = self.declared.map(|rules| rules.explain(&facts));
+        let rows = decisions.into_iter().flatten().map(|one| {
+            json!({
+                "effect": one.effect,
+                "rule": one.rule,
+                "value": one.value,
+                "depends_on": one.depends_on,
+            })
+        });
+        rows.collect()
     }
 
     fn robots_verdict(&self, url: &Url) -> Result<Value, NodeError> {
@@ -143,8 +182,12 @@ fn queued(look: &QueueLook) -> Value {
         QueueLook::TooLong => json!({"unknown": "the host's queue is too long to look through"}),
         QueueLook::Queued(place) => json!({
             "ahead": place.ahead,
-            "band": place.band,
-            "depth": place.depth,
+            "band": place.link.score.map(Score::band),
+            "score": place.link.score.map(Score::value),
+            "depth": place.link.depth,
+            "kind": place.link.kind.as_str(),
+            "anchor": place.link.anchor.as_deref(),
+            "parent_score": place.link.parent_score.map(Score::value),
             "tries": place.tries,
             "not_before": place.not_before.map(seconds),
         }),
@@ -158,6 +201,11 @@ pub(super) fn visit(row: &IndexRow) -> Value {
         "status": (row.status != 0).then_some(row.status),
         "time": seconds(row.time),
         "depth": row.depth,
+        "visits": row.visits,
+        "changes": row.changes,
+        "first_visit": (row.first_visit != 0).then(|| seconds(row.first_visit)),
+        "last_change": (row.last_change != 0).then(|| seconds(row.last_change)),
+        "reason": (!row.reason.is_empty()).then_some(&row.reason),
         "warc_file": kept.then_some(row.serial),
         "warc_offset": kept.then_some(row.offset),
         "warc_length": kept.then_some(row.length),
@@ -195,6 +243,12 @@ pub(super) fn host_state(view: &HostView) -> Value {
         "set_asides": record.set_asides,
         "set_aside": record.aside,
         "blocked": record.blocked,
+        "policy": record.policy.as_ref().map(|policy| json!({
+            "budget": policy.budget,
+            "weight": policy.weight(),
+            "delay": seconds(policy.delay),
+            "reason": &*policy.reason,
+        })),
         "given_up": record.given_up.map(Outcome::as_str),
         "robots": {"http": robots(record.robots[0]), "https": robots(record.robots[1])},
     })

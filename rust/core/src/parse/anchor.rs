@@ -38,6 +38,11 @@ impl Collapsed {
         }
     }
 
+    /// What comes next is another word.
+    pub fn end_word(&mut self) {
+        self.space = true;
+    }
+
     fn word(&mut self, word: &str) {
         if self.space && !self.text.is_empty() && self.text.len() < self.most {
             self.text.push(' ');

@@ -45,7 +45,15 @@ pub struct Extractor<'a> {
     title: Option<Collapsed>,
     titled: bool,
     scratch: String,
+    /// The visible text, where it is asked for.
+    visible: Option<Collapsed>,
 }
+
+/// Elements that stand inside a word; all others end one.
+const INSIDE_WORDS: [&[u8]; 16] = [
+    b"a", b"abbr", b"b", b"bdi", b"bdo", b"code", b"em", b"font", b"i", b"mark", b"s", b"small",
+    b"span", b"strong", b"u", b"wbr",
+];
 
 /// What a URL parser strips from both ends.
 fn strip(text: &str) -> &str {
@@ -76,6 +84,7 @@ impl<'a> Extractor<'a> {
             title: None,
             titled: false,
             scratch: String::new(),
+            visible: (settings.text_bytes > 0).then(|| Collapsed::new(settings.text_bytes)),
         }
     }
 
@@ -106,6 +115,7 @@ impl<'a> Extractor<'a> {
         self.page.noarchive = self.directives.noarchive;
         self.page.text_bytes = self.signals.text_bytes();
         self.page.simhash = self.signals.simhash();
+        self.page.text = self.visible.map(Collapsed::into_text).unwrap_or_default();
         self.page
     }
 
@@ -218,6 +228,20 @@ impl<'a> Extractor<'a> {
         }
     }
 
+    /// At a tag, the visible text begins another word, unless the element stands inside words.
+    #[inline(always)]
+    fn end_word(&mut self, name: Range<usize>) {
+        if let Some(text) = &mut self.visible {
+            let name = &self.text.as_bytes()[name];
+            if !INSIDE_WORDS
+                .iter()
+                .any(|tag| name.eq_ignore_ascii_case(tag))
+            {
+                text.end_word();
+            }
+        }
+    }
+
     fn visible(&mut self, range: Range<usize>, content: Content) {
         let raw = &self.text[range.clone()];
         let references =
@@ -230,6 +254,9 @@ impl<'a> Extractor<'a> {
         } else {
             self.signals
                 .feed(self.text.as_bytes(), range.start, range.end);
+        }
+        if let Some(text) = &mut self.visible {
+            text.push(if references { &self.scratch } else { raw });
         }
         if self.anchor_of.is_some() {
             self.anchor
@@ -419,6 +446,7 @@ impl Sink for Extractor<'_> {
     #[inline(always)]
     fn open(&mut self, name: Range<usize>) -> bool {
         self.tag = names::tag(&self.text.as_bytes()[name.clone()]);
+        self.end_word(name.clone());
         self.name = name;
         self.filled = 0;
         self.tag != Tag::Other
@@ -463,6 +491,7 @@ impl Sink for Extractor<'_> {
 
     #[inline(always)]
     fn close(&mut self, name: Range<usize>) {
+        self.end_word(name.clone());
         let name = &self.text.as_bytes()[name];
         let tag = names::tag(name);
         self.foreign.close(name, tag);

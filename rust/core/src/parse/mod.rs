@@ -33,7 +33,7 @@ mod word_mask;
 
 pub use extract::{LONGEST_TARGET, TITLE_BYTES};
 pub use page::{DocumentKind, Link, LinkKind, Page, Piece, Refresh, RelFlags};
-pub use simhash::near_duplicate;
+pub use simhash::simhash_distance;
 
 use directives::Directives;
 use extract::Extractor;
@@ -53,6 +53,8 @@ pub struct ParseSettings {
     pub resources: bool,
     /// Whether the SimHash is computed.
     pub simhash: bool,
+    /// Bytes of the visible text that are kept; 0: none.
+    pub text_bytes: usize,
 }
 
 impl Default for ParseSettings {
@@ -64,6 +66,7 @@ impl Default for ParseSettings {
             forms: false,
             resources: true,
             simhash: true,
+            text_bytes: 0,
         }
     }
 }

@@ -30,7 +30,7 @@ impl DocumentKind {
 
 macro_rules! link_kinds {
     ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
-        /// Where a link stood.
+        /// Where a link stood, or who gave it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum LinkKind { $( $(#[$doc])* $name, )* }
@@ -72,6 +72,16 @@ link_kinds! {
     Refresh = "refresh",
     /// The HTTP header `Link`.
     Header = "header",
+    /// Given by the user, not found.
+    Seed = "seed",
+    /// Where a redirect leads.
+    Redirect = "redirect",
+    /// Named by a sitemap, or a sitemap that a robots file names.
+    Sitemap = "sitemap",
+    /// A folder above another link.
+    Folder = "folder",
+    /// Given by a policy.
+    Policy = "policy",
 }
 
 impl LinkKind {
@@ -89,6 +99,11 @@ impl LinkKind {
                 | LinkKind::Form
                 | LinkKind::Refresh
                 | LinkKind::Header
+                | LinkKind::Seed
+                | LinkKind::Redirect
+                | LinkKind::Sitemap
+                | LinkKind::Folder
+                | LinkKind::Policy
         )
     }
 }
@@ -244,6 +259,8 @@ pub struct Page {
     pub arena: String,
     /// There were more links than the limit, or longer ones.
     pub links_cut: bool,
+    /// The visible text, white space collapsed, where it was asked for.
+    pub text: String,
 }
 
 impl Page {

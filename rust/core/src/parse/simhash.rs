@@ -280,6 +280,6 @@ impl TextSignals {
 
 /// In how many bits two SimHashes differ; pages within 3 are near duplicates.
 #[must_use]
-pub const fn near_duplicate(a: u64, b: u64) -> u32 {
+pub const fn simhash_distance(a: u64, b: u64) -> u32 {
     (a ^ b).count_ones()
 }

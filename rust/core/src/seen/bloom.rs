@@ -3,8 +3,8 @@
 
 use super::filter::{Block, Filter};
 use super::pending::Batches;
-use super::{Candidate, Kind, Mark, Seen};
-use crate::state::{Reads, Space, StateError, Writes};
+use super::{Candidate, Mark, Seen, SeenKind};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// Bits set per URL: best at 11 bits a URL, good from 8 to 20.
 const PROBES: u32 = 8;
@@ -41,8 +41,8 @@ impl Bloom {
 }
 
 impl Seen for Bloom {
-    fn kind(&self) -> Kind {
-        Kind::Bloom
+    fn kind(&self) -> SeenKind {
+        SeenKind::Bloom
     }
 
     fn admit(

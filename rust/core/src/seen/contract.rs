@@ -7,8 +7,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::{Candidate, Kind, Seen, SeenSettings, UrlKey, host_key, host_of, open};
-use crate::state::{DiskSettings, DiskState, MemoryState, Space, State, StateError, Writes};
+use super::{Candidate, Seen, SeenKind, SeenSettings, open};
+use crate::canonical::{Grouping, Url};
+use crate::store::state::{DiskSettings, DiskState, MemoryState, Space, State, StateError, Writes};
 
 fn small(dir: Option<&Path>) -> SeenSettings {
     SeenSettings {
@@ -29,7 +30,7 @@ pub(super) struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    pub fn new(kind: Kind, state: &'a dyn State, dir: Option<&Path>) -> Door<'a> {
+    pub fn new(kind: SeenKind, state: &'a dyn State, dir: Option<&Path>) -> Door<'a> {
         Door {
             seen: open(kind, &small(dir), state).unwrap(),
             state,
@@ -38,17 +39,11 @@ impl<'a> Door<'a> {
     }
 
     pub fn admit<T: AsRef<str>>(&mut self, urls: &[T]) -> Vec<bool> {
-        let candidates: Vec<Candidate<'_>> = urls
+        let urls: Vec<Url> = urls
             .iter()
-            .map(|url| {
-                let url = url.as_ref();
-                let host = host_of(url);
-                Candidate {
-                    key: UrlKey::new(host_key(host, host), url),
-                    url,
-                }
-            })
+            .map(|url| Url::from_canonical(url.as_ref().to_owned(), Grouping::Host).unwrap())
             .collect();
+        let candidates: Vec<Candidate<'_>> = urls.iter().map(Candidate::from).collect();
         // What is in it from before must not matter.
         let mut fresh = vec![true; 3];
         self.seen
@@ -66,8 +61,8 @@ impl<'a> Door<'a> {
     }
 }
 
-fn each_kind(test: impl Fn(Kind, &dyn State, Option<&Path>)) {
-    for kind in Kind::ALL {
+fn each_kind(test: impl Fn(SeenKind, &dyn State, Option<&Path>)) {
+    for kind in SeenKind::ALL {
         test(kind, &MemoryState::default(), None);
         let dir = tempfile::tempdir().unwrap();
         let state = DiskState::open(dir.path(), DiskSettings::default()).unwrap();
@@ -88,7 +83,6 @@ fn a_url_passes_once() {
         door.commit();
         assert_eq!(door.admit(&[a, b, c, "http://h/"]), [false; 4]);
         assert_eq!(door.admit::<&str>(&[]), [false; 0]);
-        assert_eq!(door.admit(&["", ""]), [true, false]);
     });
 }
 
@@ -102,13 +96,13 @@ fn beginnings_are_other_urls() {
             "http://h/abd",
             "http://h/a",
             "http://h/abcd",
-            "http://h/é",
-            "http://h/è",
+            "http://h/%C3%A9",
+            "http://h/%C3%A8",
         ];
         assert_eq!(door.admit(&urls), [true; 7], "{kind:?}");
         door.commit();
         assert_eq!(door.admit(&urls), [false; 7], "{kind:?}");
-        assert_eq!(door.admit(&["http://h/", "http:"]), [true; 2]);
+        assert_eq!(door.admit(&["http://h/", "https://h/"]), [true; 2]);
     });
 }
 
@@ -120,10 +114,10 @@ fn what_was_not_applied_may_pass_again() {
         door.commit();
         door.admit(&["http://h/lost", "http://h/kept"]);
         door.seen.seal(&mut door.writes).unwrap();
-        door.admit(&["http://h/lost too"]);
+        door.admit(&["http://h/lost-too"]);
         door.writes = Writes::default();
         door.seen.forget_pending();
-        let urls = ["http://h/lost", "http://h/lost too", "http://h/kept"];
+        let urls = ["http://h/lost", "http://h/lost-too", "http://h/kept"];
         assert_eq!(door.admit(&urls), [true, true, false], "{kind:?}");
         door.commit();
         assert_eq!(door.admit(&urls), [false; 3], "{kind:?}");
@@ -158,22 +152,22 @@ fn a_restart_knows_what_was_applied_and_nothing_else() {
         let many: Vec<String> = (0..500).map(|i| format!("http://h{}/{i}", i % 7)).collect();
         door.admit(&many);
         door.commit();
-        door.admit(&["http://h/not applied"]);
+        door.admit(&["http://h/not-applied"]);
         drop(door);
         let mut door = Door::new(kind, state, dir);
         assert_eq!(door.admit(&many), [false; 500], "{kind:?}");
-        assert_eq!(door.admit(&["http://h/not applied"]), [true], "{kind:?}");
+        assert_eq!(door.admit(&["http://h/not-applied"]), [true], "{kind:?}");
     });
 }
 
 #[test]
 fn another_kind_is_refused() {
-    for kind in Kind::ALL {
+    for kind in SeenKind::ALL {
         let state = MemoryState::default();
         let mut door = Door::new(kind, &state, None);
         door.admit(&["http://h/"]);
         door.commit();
-        for other in Kind::ALL {
+        for other in SeenKind::ALL {
             let found = open(other, &small(None), &state);
             match found {
                 Ok(seen) => assert_eq!(seen.kind(), kind),
@@ -185,12 +179,12 @@ fn another_kind_is_refused() {
             }
         }
     }
-    assert!(Kind::parse("exact") == Some(Kind::Exact) && Kind::parse("none").is_none());
+    assert!(SeenKind::parse("exact") == Some(SeenKind::Exact) && SeenKind::parse("none").is_none());
 }
 
 #[test]
 fn odd_rows_are_refused() {
-    for kind in [Kind::Memory, Kind::Bloom] {
+    for kind in [SeenKind::Memory, SeenKind::Bloom] {
         let state = MemoryState::default();
         let mut writes = Writes::default();
         writes.put(Space::Seen, *b"odd", *b"odd");
@@ -220,7 +214,7 @@ fn agrees_with_a_set() {
         1 => Just(Step::Restart),
     ];
     let steps = proptest::collection::vec(step, 1..30);
-    for kind in Kind::ALL {
+    for kind in SeenKind::ALL {
         let mut runner = TestRunner::new(Config::with_cases(64));
         runner
             .run(&steps, |steps| {
@@ -269,7 +263,7 @@ fn agrees_with_a_set() {
 fn bloom_says_how_often_it_errs() {
     for bits in [8u64, 12, 16, 20] {
         let state = MemoryState::default();
-        let mut door = Door::new(Kind::Bloom, &state, None);
+        let mut door = Door::new(SeenKind::Bloom, &state, None);
         let count = (1 << 20) / bits;
         for i in 0..count {
             door.admit(&[format!("http://h{}/{i}", i % 1000)]);
@@ -312,7 +306,7 @@ impl Door<'_> {
 
 #[test]
 fn ram_of_the_bounded_kinds_is_flat() {
-    for kind in [Kind::Exact, Kind::Bloom] {
+    for kind in [SeenKind::Exact, SeenKind::Bloom] {
         let state = MemoryState::default();
         let dir = tempfile::tempdir().unwrap();
         let mut door = Door::new(kind, &state, Some(dir.path()));

@@ -10,8 +10,8 @@ use super::cache::Cache;
 use super::filter::Filter;
 use super::pending::{Batches, KeySet};
 use super::runs::Runs;
-use super::{Candidate, Kind, Mark, Seen, SeenSettings, UrlKey};
-use crate::state::{Reads, Space, StateError, Writes};
+use super::{Candidate, Mark, Seen, SeenKind, SeenSettings, UrlKey};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// Bits set per key in the filter: few, so that it is of use even at 5 bits a key.
 const PROBES: u32 = 4;
@@ -114,8 +114,8 @@ impl Exact {
 }
 
 impl Seen for Exact {
-    fn kind(&self) -> Kind {
-        Kind::Exact
+    fn kind(&self) -> SeenKind {
+        SeenKind::Exact
     }
 
     fn admit(

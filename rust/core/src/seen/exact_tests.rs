@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::contract::Door;
 use super::run::{Run, path_of};
-use super::{Kind, SeenSettings, UrlKey, open};
-use crate::state::{MemoryState, State, StateError, Writes};
+use super::{SeenKind, SeenSettings, UrlKey, open};
+use crate::store::state::{MemoryState, State, StateError, Writes};
 
 fn urls(from: u32, count: u32) -> Vec<String> {
     (from..from + count)
@@ -26,7 +26,7 @@ fn files(dir: &Path) -> Vec<String> {
 
 /// Commits until keys have moved into runs.
 fn filled(state: &MemoryState, dir: &Path) {
-    let mut door = Door::new(Kind::Exact, state, Some(dir));
+    let mut door = Door::new(SeenKind::Exact, state, Some(dir));
     for i in 0..40 {
         assert!(door.admit(&urls(i * 30, 30)).iter().all(|fresh| *fresh));
         door.commit();
@@ -38,7 +38,7 @@ fn filled(state: &MemoryState, dir: &Path) {
 fn keys_move_and_runs_merge() {
     let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
     filled(&state, dir.path());
-    let mut door = Door::new(Kind::Exact, &state, Some(dir.path()));
+    let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
     assert!(files(dir.path()).len() <= 5, "{:?}", files(dir.path()));
     assert!(!door.admit(&urls(0, 1200)).iter().any(|fresh| *fresh));
     assert!(door.admit(&urls(1200, 100)).iter().all(|fresh| *fresh));
@@ -47,7 +47,7 @@ fn keys_move_and_runs_merge() {
 #[test]
 fn old_runs_go_only_after_a_durable_batch() {
     let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
-    let mut door = Door::new(Kind::Exact, &state, Some(dir.path()));
+    let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
     for i in 0..40 {
         door.admit(&urls(i * 30, 30));
         door.commit();
@@ -63,11 +63,11 @@ fn old_runs_go_only_after_a_durable_batch() {
 fn files_nobody_lists_are_removed() {
     let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
     filled(&state, dir.path());
-    drop(Door::new(Kind::Exact, &state, Some(dir.path())));
+    drop(Door::new(SeenKind::Exact, &state, Some(dir.path())));
     let listed = files(dir.path());
     fs::write(path_of(dir.path(), 999), b"half a run").unwrap();
     fs::write(dir.path().join("note.txt"), b"not ours").unwrap();
-    let mut door = Door::new(Kind::Exact, &state, Some(dir.path()));
+    let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
     let mut expected = listed;
     expected.push("note.txt".to_owned());
     assert_eq!(files(dir.path()), expected);
@@ -82,7 +82,7 @@ fn damaged_or_missing_runs_are_refused() {
         directory: Some(dir.path().to_path_buf()),
         ..SeenSettings::default()
     };
-    open(Kind::Exact, &settings, &state).unwrap();
+    open(SeenKind::Exact, &settings, &state).unwrap();
     let path = dir.path().join(&files(dir.path())[0]);
     let good = fs::read(&path).unwrap();
     let mut flipped = good.clone();
@@ -90,22 +90,22 @@ fn damaged_or_missing_runs_are_refused() {
     let longer = [&good[..], &[0; 16]].concat();
     for bad in [&flipped[..], &good[..good.len() - 16], &longer, b""] {
         fs::write(&path, bad).unwrap();
-        let found = open(Kind::Exact, &settings, &state).map(|_| ());
+        let found = open(SeenKind::Exact, &settings, &state).map(|_| ());
         assert!(matches!(found, Err(StateError::Format(_))), "{found:?}");
         assert_eq!(fs::read(&path).unwrap(), bad, "left as it is");
     }
     fs::remove_file(&path).unwrap();
-    let found = open(Kind::Exact, &settings, &state).map(|_| ());
+    let found = open(SeenKind::Exact, &settings, &state).map(|_| ());
     assert!(matches!(found, Err(StateError::Format(_))), "{found:?}");
     fs::write(&path, good).unwrap();
-    open(Kind::Exact, &settings, &state).unwrap();
+    open(SeenKind::Exact, &settings, &state).unwrap();
 }
 
 /// The switch to new runs goes with a batch: if that is lost, the rows are still there.
 #[test]
 fn a_lost_switch_loses_no_key() {
     let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
-    let mut door = Door::new(Kind::Exact, &state, Some(dir.path()));
+    let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
     let mut known = 0;
     for round in 0..60 {
         door.admit(&urls(known, 15));
@@ -119,7 +119,7 @@ fn a_lost_switch_loses_no_key() {
         }
         if round % 10 == 9 {
             drop(door);
-            door = Door::new(Kind::Exact, &state, Some(dir.path()));
+            door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
         }
         let fresh = door.admit(&urls(0, known));
         assert!(!fresh.contains(&true), "round {round}");

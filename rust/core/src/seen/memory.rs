@@ -2,8 +2,8 @@
 //! next start.
 
 use super::pending::{Batches, KeySet};
-use super::{Candidate, Kind, Mark, Seen, UrlKey};
-use crate::state::{Reads, Space, StateError, Writes};
+use super::{Candidate, Mark, Seen, SeenKind, UrlKey};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// The fastest kind, for crawls whose URLs fit in RAM.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ impl Memory {
 }
 
 impl Seen for Memory {
-    fn kind(&self) -> Kind {
-        Kind::Memory
+    fn kind(&self) -> SeenKind {
+        SeenKind::Memory
     }
 
     fn admit(

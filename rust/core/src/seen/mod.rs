@@ -9,13 +9,14 @@
 //! * exact, except for the kind `bloom`, which holds back some fresh URLs and says how many;
 //! * RAM is bounded by a setting for `exact` and `bloom` however many URLs there are.
 
+pub mod alias;
 mod bloom;
 mod cache;
 mod exact;
 mod filter;
-mod key;
 mod memory;
 mod pending;
+#[cfg(any(test, feature = "testing"))]
 pub mod rehearsal;
 mod run;
 mod runs;
@@ -29,11 +30,12 @@ mod exact_tests;
 
 use std::path::PathBuf;
 
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::canonical::Url;
+use crate::store::state::{Reads, Space, StateError, Writes};
 
+pub use crate::canonical::UrlKey;
 pub use bloom::Bloom;
 pub use exact::Exact;
-pub use key::{UrlKey, host_key, host_of};
 pub use memory::Memory;
 pub use table::Table;
 pub use trie::Trie;
@@ -45,10 +47,19 @@ pub struct Candidate<'a> {
     pub url: &'a str,
 }
 
+impl<'a> From<&'a Url> for Candidate<'a> {
+    fn from(url: &'a Url) -> Candidate<'a> {
+        Candidate {
+            key: UrlKey(url.key()),
+            url: url.as_str(),
+        }
+    }
+}
+
 /// What remembers which URLs have passed.
 pub trait Seen: Send {
     /// Which of the kinds this is.
-    fn kind(&self) -> Kind;
+    fn kind(&self) -> SeenKind;
 
     /// Sets `fresh[i]` to whether `urls[i]` passes, and adds to `writes` what must be remembered
     /// (the rest comes with [`Seen::seal`]). After an error nothing of this call has passed.
@@ -103,7 +114,7 @@ pub trait Seen: Send {
 
 /// The kinds of `seen`, by setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SeenKind {
     /// Keys in sorted runs on disk, a bounded table of popular ones in front.
     Exact,
     /// A Bloom filter of bounded size.
@@ -116,38 +127,38 @@ pub enum Kind {
     Memory,
 }
 
-impl Kind {
+impl SeenKind {
     /// Every kind; the default first.
-    pub const ALL: [Kind; 5] = [
-        Kind::Exact,
-        Kind::Bloom,
-        Kind::Trie,
-        Kind::Table,
-        Kind::Memory,
+    pub const ALL: [SeenKind; 5] = [
+        SeenKind::Exact,
+        SeenKind::Bloom,
+        SeenKind::Trie,
+        SeenKind::Table,
+        SeenKind::Memory,
     ];
 
     /// Whether a partition can be handed over: its keys can be listed, and taken without URLs.
     #[must_use]
     pub const fn can_be_handed_over(self) -> bool {
-        matches!(self, Kind::Exact | Kind::Memory)
+        matches!(self, SeenKind::Exact | SeenKind::Memory)
     }
 
     /// The name, as in settings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Exact => "exact",
-            Kind::Bloom => "bloom",
-            Kind::Trie => "trie",
-            Kind::Table => "table",
-            Kind::Memory => "memory",
+            SeenKind::Exact => "exact",
+            SeenKind::Bloom => "bloom",
+            SeenKind::Trie => "trie",
+            SeenKind::Table => "table",
+            SeenKind::Memory => "memory",
         }
     }
 
     /// The kind of that name.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    pub fn parse(name: &str) -> Option<SeenKind> {
+        SeenKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -186,18 +197,18 @@ const KIND_KEY: &[u8] = b"seen.kind";
 
 /// Opens a kind on a state. A state whose URLs were remembered by another kind is refused.
 pub fn open(
-    kind: Kind,
+    kind: SeenKind,
     settings: &SeenSettings,
     reads: &dyn Reads,
 ) -> Result<Box<dyn Seen>, StateError> {
     let mark = Mark::new(kind, settings);
     mark.check(reads)?;
     Ok(match kind {
-        Kind::Exact => Box::new(Exact::open(mark, settings, reads)?),
-        Kind::Bloom => Box::new(Bloom::open(mark, settings.bloom_bytes, reads)?),
-        Kind::Trie => Box::new(Trie::open(mark, reads)?),
-        Kind::Table => Box::new(Table::new(mark)),
-        Kind::Memory => Box::new(Memory::open(mark, reads)?),
+        SeenKind::Exact => Box::new(Exact::open(mark, settings, reads)?),
+        SeenKind::Bloom => Box::new(Bloom::open(mark, settings.bloom_bytes, reads)?),
+        SeenKind::Trie => Box::new(Trie::open(mark, reads)?),
+        SeenKind::Table => Box::new(Table::new(mark)),
+        SeenKind::Memory => Box::new(Memory::open(mark, reads)?),
     })
 }
 
@@ -208,9 +219,9 @@ pub struct Mark {
 }
 
 impl Mark {
-    fn new(kind: Kind, settings: &SeenSettings) -> Mark {
+    fn new(kind: SeenKind, settings: &SeenSettings) -> Mark {
         let text = match kind {
-            Kind::Bloom => format!("bloom {}", filter::blocks_for(settings.bloom_bytes)),
+            SeenKind::Bloom => format!("bloom {}", filter::blocks_for(settings.bloom_bytes)),
             other => other.as_str().to_owned(),
         };
         Mark { text }

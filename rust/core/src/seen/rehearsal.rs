@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Candidate, Seen, UrlKey};
-use crate::state::{State, StateError, Writes};
+use crate::store::state::{State, StateError, Writes};
 
 /// Links of a page.
 pub const LINKS: u64 = 50;
@@ -209,13 +209,13 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::seen::{Kind, SeenSettings, open};
-    use crate::state::MemoryState;
+    use crate::seen::{SeenKind, SeenSettings, open};
+    use crate::store::state::MemoryState;
 
     #[test]
     fn the_web_is_loaded_once_and_then_known() {
         let state = MemoryState::default();
-        let mut seen = open(Kind::Exact, &SeenSettings::default(), &state).unwrap();
+        let mut seen = open(SeenKind::Exact, &SeenSettings::default(), &state).unwrap();
         let mut web = Rehearsal::new(100_000, 300);
         let took = web.load(seen.as_mut(), &state, 1_500).unwrap();
         assert_eq!((took.fresh, took.errors), (75_000, 0));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::UrlKey;
-use crate::state::StateError;
+use crate::store::state::StateError;
 
 const KEY: usize = size_of::<UrlKey>();
 const BLOCK_KEYS: usize = 256;

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use super::UrlKey;
 use super::run::{Label, Run, path_of};
-use crate::state::{Reads, Space, StateError, Writes};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// Where the store lists the runs.
 const LIST_KEY: &[u8] = b"seen.runs";

@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 
 use super::pending::Batches;
-use super::{Candidate, Kind, Mark, Seen};
-use crate::state::{MAX_KEY, Reads, Space, StateError, Writes};
+use super::{Candidate, Mark, Seen, SeenKind};
+use crate::store::state::{MAX_KEY, Reads, Space, StateError, Writes};
 
 /// One look-up in the store per URL.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl Table {
 }
 
 impl Seen for Table {
-    fn kind(&self) -> Kind {
-        Kind::Table
+    fn kind(&self) -> SeenKind {
+        SeenKind::Table
     }
 
     fn admit(

@@ -4,8 +4,8 @@
 //! texts for the next start.
 
 use super::pending::Batches;
-use super::{Candidate, Kind, Mark, Seen};
-use crate::state::{Reads, Space, StateError, Writes};
+use super::{Candidate, Mark, Seen, SeenKind};
+use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -162,8 +162,8 @@ fn too_many() -> StateError {
 }
 
 impl Seen for Trie {
-    fn kind(&self) -> Kind {
-        Kind::Trie
+    fn kind(&self) -> SeenKind {
+        SeenKind::Trie
     }
 
     fn admit(

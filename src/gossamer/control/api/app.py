@@ -1,6 +1,6 @@
 """The application: routes behind the guard, refusals in one shape, the dashboard's files."""
 
-import logging
+import mimetypes
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -12,9 +12,9 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 import gossamer
-from gossamer.control.api import changing, live, metrics, reading
-from gossamer.control.api.audit import AuditLog
+from gossamer.control.api import change_routes, metrics, read_routes, stream_routes
 from gossamer.control.api.guard import BodyTooLargeError, Guard, problem
+from gossamer.control.audit_log import AuditLog
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -24,11 +24,12 @@ from gossamer.control.service import (
     WrongValueError,
 )
 from gossamer.control.tokens import Tokens
+from gossamer.logging import logger
 
 DASHBOARD: Final = Path(__file__).parents[1] / "dashboard"
 """Where the dashboard's files are: `index.html`, and `static/` beside it."""
 
-_log = logging.getLogger("gossamer.control")
+_log = logger("api")
 _STATUS: Final[dict[type[ServiceError], int]] = {
     NotKnownError: 404,
     RefusedError: 409,
@@ -57,9 +58,11 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
+    # Types of files by their names: read from the system's lists, now and not at the first request.
+    mimetypes.init()
     app.state.service = service
     app.state.audit = audit
-    for part in (reading, changing, live, metrics):
+    for part in (read_routes, change_routes, stream_routes, metrics):
         app.include_router(part.router)
     app.add_api_route("/api/v1/openapi.json", _describe, methods=["GET"], include_in_schema=False)
     if (dashboard / "index.html").exists():
@@ -102,7 +105,10 @@ class _Index:
 async def _service_error(_request: Request, error: Exception) -> Response:
     if not isinstance(error, ServiceError):
         raise error
-    return problem(_STATUS.get(type(error), 500), error.code, error.detail)
+    headers = {}
+    if isinstance(error, UnreachableError) and error.again is not None:
+        headers["retry_after"] = str(error.again)
+    return problem(_STATUS.get(type(error), 500), error.code, error.detail, **headers)
 
 
 async def _wrong_request(_request: Request, error: Exception) -> Response:
@@ -130,5 +136,5 @@ async def _too_large(_request: Request, _error: Exception) -> Response:
 
 async def _defect(request: Request, error: Exception) -> Response:
     # Our own fault: told in our log, not to the client.
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    _log.error("a request failed", method=request.method, path=request.url.path, exc_info=error)
     return problem(500, "defect", "the control node failed on this; its log says more")

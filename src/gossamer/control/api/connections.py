@@ -13,7 +13,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gossamer.control.api.safety import SAFETY
-from gossamer.control.shapes import Access, Role
+from gossamer.control.schemas import Access, Role
 
 HEAD: Final = 10.0
 """Seconds for the head of a request, from the connection's begin or from the last answer's rest."""

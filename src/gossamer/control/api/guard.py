@@ -22,7 +22,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gossamer.control.shapes import Access, Problem, Role
+from gossamer.control.schemas import Access, Problem, Role
 from gossamer.control.tokens import Tokens
 
 MAX_BODY: Final = 2 * 1024 * 1024

@@ -9,9 +9,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from gossamer.control.api.asked import TEXT_REFUSALS, ServiceDep
+from gossamer.control.api.dependencies import TEXT_REFUSALS, ServiceDep
+from gossamer.control.schemas import Alert, ControlState, NodeView, Status
 from gossamer.control.service import UnreachableError
-from gossamer.control.shapes import Alert, ControlState, NodeView, Status
 from gossamer.model.progress import Activity
 
 router = APIRouter(responses=TEXT_REFUSALS, tags=["health"])

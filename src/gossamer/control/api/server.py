@@ -18,13 +18,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from gossamer.control.api.app import make_app
-from gossamer.control.api.audit import AuditLog
 from gossamer.control.api.connections import Connection
-from gossamer.control.api.names import names_of
+from gossamer.control.api.origins import names_of
 from gossamer.control.api.safety import SAFETY
 from gossamer.control.api.tls import make_context
+from gossamer.control.audit_log import AuditLog
 from gossamer.control.service import Service
 from gossamer.control.tokens import ELSEWHERE, ensure_tokens
+from gossamer.disk import write_whole
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.settings.model import ControlSettings
 
@@ -132,14 +133,15 @@ async def serve(
     finally:
         server.should_exit = True
         await task
-        for name in ("url", "pid", ELSEWHERE):
-            (directory / name).unlink(missing_ok=True)
+        await asyncio.to_thread(_withdraw, directory)
 
 
 def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
+        # Its lines go where all of the log goes.
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -153,9 +155,12 @@ def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
     )
 
 
+def _withdraw(directory: Path) -> None:
+    for name in ("url", "pid", ELSEWHERE):
+        (directory / name).unlink(missing_ok=True)
+
+
 def _publish(directory: Path, tokens: Path, url: str) -> None:
     # The URL last: who sees it finds the rest too.
     for name, text in ((ELSEWHERE, tokens.absolute()), ("pid", os.getpid()), ("url", url)):
-        young = directory / f"{name}.new"
-        young.write_text(f"{text}\n")
-        young.replace(directory / name)
+        write_whole(directory / name, f"{text}\n".encode())

@@ -22,7 +22,7 @@ use table::Table;
 use super::host::{HostRecord, seconds};
 use super::{Frontier, Micros};
 use crate::canonical::partition;
-use crate::state::Writes;
+use crate::store::state::Writes;
 
 const MOST_PENDING: usize = 16_384;
 
@@ -76,7 +76,7 @@ impl Listed {
     }
 
     fn of(record: &HostRecord) -> Listed {
-        if record.blocked {
+        if record.blocked || (record.queued > 0 && record.budget_used(0)) {
             Listed::Blocked
         } else if record.given_up.is_some() {
             Listed::GivenUp

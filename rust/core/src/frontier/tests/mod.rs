@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod judge;
+mod priority;
 mod properties;
 mod reranking;
+mod scores;
 mod units;
 mod world;
 
-use super::{CompileRobots, Micros, RobotsRules};
+use super::{CompileRobots, Formula, Micros, RobotsRules};
+use crate::canonical::Url;
+use crate::links::Link;
 
 /// A toy robots language, so that nothing here depends on the real one: lines `deny PREFIX` and
 /// `delay SECONDS`.
@@ -41,6 +45,35 @@ fn toy_rules() -> CompileRobots {
                 .map(|delay| delay * 1_000_000),
         })
     })
+}
+
+/// A seed of a host with a key of the test's choice.
+fn seed(url: &str, key: u64) -> Link {
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let path = rest.find('/').unwrap();
+    let url = Url::from_parts(scheme == "https", &rest[..path], key, &rest[path..]).unwrap();
+    Link::seed(url)
+}
+
+/// The orders that `src/gossamer/policy/order/` declares.
+fn orders() -> [Formula; 4] {
+    let breadth = Formula::default();
+    let deep = Formula {
+        base: 0.0,
+        depth: 1.0 / 64.0,
+        ..breadth.clone()
+    };
+    let arrival = Formula {
+        base: 0.5,
+        depth: 0.0,
+        ..breadth.clone()
+    };
+    let fixed = Formula {
+        deepest: 31,
+        dynamic: -0.5,
+        ..breadth.clone()
+    };
+    [breadth, deep, arrival, fixed]
 }
 
 /// A small generator of numbers, so that a run is its seed.

@@ -5,22 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{Dice, toy_rules};
+use super::{Dice, orders, seed, toy_rules};
+use crate::links::{Link, Score};
 use crate::outcome::Outcome;
-use crate::state::memory::MemoryState;
-use crate::state::{Reads, Space, State, Writes};
+use crate::parse::LinkKind;
+use crate::store::state::memory::MemoryState;
+use crate::store::state::{Reads, Space, State, Writes};
 
-struct Desk {
+pub(super) struct Desk {
     settings: Settings,
     state: MemoryState,
-    frontier: Frontier,
-    writes: Writes,
-    now: Micros,
-    made: u32,
+    pub frontier: Frontier,
+    pub writes: Writes,
+    pub now: Micros,
+    pub made: u32,
 }
 
 impl Desk {
-    fn new(head: usize) -> Desk {
+    pub fn new(head: usize) -> Desk {
         let settings = Settings {
             gap: 0,
             ip_gap: 0,
@@ -44,31 +46,25 @@ impl Desk {
     }
 
     /// A URL whose path tells its number, depth and kind.
-    fn add(&mut self, host: u64, depth: u16, dynamic: bool) {
+    pub fn add(&mut self, host: u64, depth: u16, dynamic: bool) {
         self.made += 1;
         let name = format!("h{host}.test");
         let query = if dynamic { "?q" } else { "" };
         let url = format!("http://{name}/{:06}/{depth}{query}", self.made);
-        let of = Traits {
-            depth,
-            dynamic,
-            seed: depth == 0,
-        };
-        let item = Fresh {
+        let link = Link {
             depth,
             seed: depth == 0,
-            band: self.settings.order.band(of),
-            ..Fresh::new(&url, &name, host << 48)
+            ..seed(&url, host << 48)
         };
         let mut out = Vec::new();
         self.frontier
-            .add(self.now, &[item], &self.state, &mut self.writes, &mut out)
+            .add(self.now, &[link], &self.state, &mut self.writes, &mut out)
             .unwrap();
         assert_eq!(out, [Admission::Added]);
     }
 
-    fn order(&mut self, order: Order) {
-        self.settings.order = order;
+    pub fn order(&mut self, order: &Formula) {
+        self.settings.order = order.clone();
         self.frontier.set_settings(self.settings.clone());
     }
 
@@ -84,7 +80,7 @@ impl Desk {
         }
     }
 
-    fn take(&mut self, most: usize) -> (Next, Vec<Visit>) {
+    pub fn take(&mut self, most: usize) -> (Next, Vec<Visit>) {
         let (mut visits, mut refusals) = (Vec::new(), Vec::new());
         let (state, writes) = (&self.state, &mut self.writes);
         let next = self
@@ -95,19 +91,19 @@ impl Desk {
         (next, visits)
     }
 
-    fn finish(&mut self, visit: &Visit, outcome: Outcome) -> Verdict {
+    pub fn finish(&mut self, visit: &Visit, outcome: Outcome) -> Verdict {
         let mut report = Report::new(outcome, self.now, self.now);
         if outcome != Outcome::Deferred {
             report.response_us = Some(1);
         }
         if visit.purpose == Purpose::Robots && outcome != Outcome::Deferred {
-            report.robots = Some(RobotsAnswer::AllowAll);
+            report.outcome = Outcome::Gone;
         }
         self.frontier
             .finish(self.now, visit.lease, &report, &mut self.writes)
     }
 
-    fn commit(&mut self) {
+    pub fn commit(&mut self) {
         let mut writes = std::mem::take(&mut self.writes);
         let batch = self.frontier.seal(&mut writes);
         self.state.apply(writes, true).unwrap();
@@ -115,7 +111,7 @@ impl Desk {
     }
 
     /// What was not committed is lost; another process goes on.
-    fn crash(&mut self) {
+    pub fn crash(&mut self) {
         let mut writes = Writes::default();
         let settings = self.settings.clone();
         self.frontier =
@@ -124,9 +120,45 @@ impl Desk {
         self.writes = Writes::default();
     }
 
+    /// Some hundred URLs of some hosts.
+    pub fn filled(head: usize, hosts: u64, urls: u64) -> Desk {
+        let (mut desk, mut dice) = (Desk::new(head), Dice(5));
+        for number in 0..urls {
+            let host = if dice.chance(30) {
+                0
+            } else {
+                dice.below(hosts)
+            };
+            desk.add(host, dice.below(11) as u16, dice.chance(40));
+            if number % 50 == 0 {
+                desk.commit();
+            }
+        }
+        desk
+    }
+
+    pub fn take_slice(&mut self, most: usize) -> Option<RerankSlice> {
+        let (state, writes) = (&self.state, &mut self.writes);
+        self.frontier.rerank_take(most, state, writes).unwrap()
+    }
+
+    pub fn give_slice(&mut self, slice: RerankSlice, scores: &[Option<Score>]) {
+        let (state, writes) = (&self.state, &mut self.writes);
+        self.frontier
+            .rerank_give(slice, scores, state, writes)
+            .unwrap();
+    }
+
     /// Visits everything that is left; gives the URLs of each host in the order of their visits.
-    fn drain(&mut self) -> BTreeMap<u64, Vec<String>> {
-        let mut order: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    pub fn drain(&mut self) -> BTreeMap<u64, Vec<String>> {
+        let links = self.drain_links().into_iter();
+        let urls = |links: Vec<Link>| links.iter().map(|link| link.url.to_string()).collect();
+        links.map(|(host, links)| (host, urls(links))).collect()
+    }
+
+    /// The same, with what is known of them.
+    pub fn drain_links(&mut self) -> BTreeMap<u64, Vec<Link>> {
+        let mut order: BTreeMap<u64, Vec<Link>> = BTreeMap::new();
         loop {
             let (next, visits) = self.take(3);
             for visit in &visits {
@@ -134,9 +166,9 @@ impl Desk {
                     Outcome::Gone
                 } else {
                     order
-                        .entry(visit.host_key)
+                        .entry(visit.link.url.host_key())
                         .or_default()
-                        .push(visit.url.clone());
+                        .push(visit.link.clone());
                     Outcome::Fetched
                 };
                 self.finish(visit, outcome);
@@ -155,7 +187,7 @@ impl Desk {
 }
 
 /// Where a URL belongs: its band in the order, then its number.
-fn rank(order: Order, url: &str) -> (u8, String) {
+fn rank(order: &Formula, url: &str) -> (u8, String) {
     let mut parts = url.split('/').skip(3);
     let number = parts.next().unwrap().to_owned();
     let rest = parts.next().unwrap();
@@ -164,39 +196,22 @@ fn rank(order: Order, url: &str) -> (u8, String) {
         depth,
         dynamic: rest.ends_with("?q"),
         seed: depth == 0,
+        kind: LinkKind::A,
+        parent_score: None,
     };
-    (order.band(of), number)
-}
-
-fn filled(head: usize, hosts: u64, urls: u64) -> Desk {
-    let (mut desk, mut dice) = (Desk::new(head), Dice(5));
-    for number in 0..urls {
-        let host = if dice.chance(30) {
-            0
-        } else {
-            dice.below(hosts)
-        };
-        desk.add(host, dice.below(11) as u16, dice.chance(40));
-        if number % 50 == 0 {
-            desk.commit();
-        }
-    }
-    desk
+    (order.score(of).band(), number)
 }
 
 #[test]
 fn what_is_queued_takes_the_new_order() {
     for head in [1, 3, 8] {
-        for order in [Order::Deep, Order::Arrival, Order::Static, Order::Breadth] {
+        for order in &orders() {
             for slice in [1, 7, 10_000] {
-                let mut desk = filled(head, 40, 1_200);
-                let begin = if order == Order::Breadth {
-                    // There and back again.
-                    Order::Deep
-                } else {
-                    Order::Breadth
-                };
-                desk.order(begin);
+                let mut desk = Desk::filled(head, 40, 1_200);
+                let [breadth, deep, ..] = orders();
+                // There and back again.
+                let begin = if *order == breadth { deep } else { breadth };
+                desk.order(&begin);
                 desk.rerank(13);
                 desk.order(order);
                 desk.rerank(slice);
@@ -217,7 +232,7 @@ fn only_a_rerank_moves_what_is_queued() {
     let mut desk = Desk::new(8);
     desk.add(1, 2, false);
     desk.add(1, 5, false);
-    desk.order(Order::Deep);
+    desk.order(&orders()[1]);
     desk.add(1, 4, false);
     desk.add(1, 7, false);
     assert!(desk.slice(100).is_empty());
@@ -225,14 +240,14 @@ fn only_a_rerank_moves_what_is_queued() {
         let parts = urls.iter().map(|url| url.split('/').nth(4).unwrap());
         parts.map(str::to_owned).collect()
     };
-    // Bands 2 and 5 of breadth, 4 and 1 of depth.
-    assert_eq!(depths(&desk.drain()[&(1 << 48)]), ["7", "2", "4", "5"]);
+    // Bands 2 and 5 of breadth, 60 and 57 of depth.
+    assert_eq!(depths(&desk.drain()[&(1 << 48)]), ["2", "5", "7", "4"]);
 }
 
 #[test]
 fn a_slice_is_bounded_and_a_second_time_changes_nothing() {
-    let mut desk = filled(3, 20, 800);
-    desk.order(Order::Deep);
+    let mut desk = Desk::filled(3, 20, 800);
+    desk.order(&orders()[1]);
     desk.frontier.rerank(&mut desk.writes);
     let mut slices = 0;
     while desk.frontier.is_reranking() {
@@ -256,9 +271,10 @@ fn a_slice_is_bounded_and_a_second_time_changes_nothing() {
 
 #[test]
 fn a_crash_between_slices_is_taken_up_again() {
-    let mut desk = filled(2, 20, 600);
+    let mut desk = Desk::filled(2, 20, 600);
     desk.commit();
-    desk.order(Order::Static);
+    let fixed = &orders()[3];
+    desk.order(fixed);
     desk.frontier.rerank(&mut desk.writes);
     desk.commit();
     for _ in 0..5 {
@@ -282,15 +298,15 @@ fn a_crash_between_slices_is_taken_up_again() {
     let visited = desk.drain();
     assert_eq!(visited.values().map(Vec::len).sum::<usize>(), 600);
     for urls in visited.values() {
-        assert!(urls.iter().map(|url| rank(Order::Static, url)).is_sorted());
+        assert!(urls.iter().map(|url| rank(fixed, url)).is_sorted());
     }
 }
 
 #[test]
 fn hosts_about_to_go_are_left_out_until_they_stay() {
-    let mut desk = filled(8, 2, 100);
+    let mut desk = Desk::filled(8, 2, 100);
     desk.commit();
-    desk.order(Order::Deep);
+    desk.order(&orders()[1]);
     desk.frontier.freeze_range(1 << 48, 1 << 48);
     desk.frontier.rerank(&mut desk.writes);
     let mut changed = BTreeSet::new();
@@ -305,18 +321,19 @@ fn hosts_about_to_go_are_left_out_until_they_stay() {
     }
     assert_eq!(changed, BTreeSet::from([0, 1 << 48]));
     for urls in desk.drain().values() {
-        assert!(urls.iter().map(|url| rank(Order::Deep, url)).is_sorted());
+        assert!(urls.iter().map(|url| rank(&orders()[1], url)).is_sorted());
     }
 }
 
 #[test]
 fn hosts_of_another_node_are_looked_at_when_they_come() {
     let range = 1 << 48;
-    for (reranked, order) in [(true, Order::Deep), (false, Order::Breadth)] {
-        let mut desk = filled(3, 2, 100);
+    let [breadth, deep, ..] = orders();
+    for (reranked, order) in [(true, deep), (false, breadth)] {
+        let mut desk = Desk::filled(3, 2, 100);
         desk.commit();
         desk.frontier.freeze_range(range, range);
-        desk.order(Order::Deep);
+        desk.order(&orders()[1]);
         if reranked {
             desk.rerank(10);
         }
@@ -334,7 +351,7 @@ fn hosts_of_another_node_are_looked_at_when_they_come() {
         }
         let visited = desk.drain();
         assert_eq!(visited.values().map(Vec::len).sum::<usize>(), 100);
-        let ranks = visited[&range].iter().map(|url| rank(order, url));
+        let ranks = visited[&range].iter().map(|url| rank(&order, url));
         assert!(ranks.is_sorted(), "{order:?}");
     }
 }
@@ -361,11 +378,11 @@ proptest! {
                     };
                     let verdict = desk.finish(&visit, outcome);
                     if verdict == Verdict::Done {
-                        done.push(visit.url);
+                        done.push(visit.link.url.into_string());
                     }
                 }
                 5 => {
-                    desk.order(Order::ALL[dice.below(4) as usize]);
+                    desk.order(&orders()[dice.below(4) as usize]);
                     desk.frontier.rerank(&mut desk.writes);
                 }
                 6 => drop(desk.slice(1 + dice.below(9) as usize)),

@@ -1,22 +1,24 @@
 //! One behaviour at a time.
 
 use super::super::*;
-use super::toy_rules;
+use super::{seed, toy_rules};
+use crate::links::Link;
 use crate::outcome::Outcome;
-use crate::state::memory::MemoryState;
-use crate::state::{State, Writes};
+use crate::store::state::memory::MemoryState;
+use crate::store::state::{State, Writes};
 
 const START: Micros = 1_000_000 * SECOND;
 
-struct Desk {
-    state: MemoryState,
-    frontier: Frontier,
+pub(super) struct Desk {
+    pub state: MemoryState,
+    pub frontier: Frontier,
     writes: Writes,
-    now: Micros,
+    pub now: Micros,
+    pub under_way: Vec<Visit>,
 }
 
 impl Desk {
-    fn new(settings: Settings) -> Desk {
+    pub fn new(settings: Settings) -> Desk {
         let state = MemoryState::default();
         let mut writes = Writes::default();
         let frontier = Frontier::open(settings, toy_rules(), &state, START, &mut writes).unwrap();
@@ -25,10 +27,11 @@ impl Desk {
             frontier,
             writes,
             now: START,
+            under_way: Vec::new(),
         }
     }
 
-    fn add(&mut self, items: &[Fresh<'_>]) -> Vec<Admission> {
+    pub fn add(&mut self, items: &[Link]) -> Vec<Admission> {
         let mut out = Vec::new();
         let (state, writes) = (&self.state, &mut self.writes);
         self.frontier
@@ -41,17 +44,21 @@ impl Desk {
         for url in urls {
             let host = url.split('/').nth(2).unwrap();
             let key = host.bytes().fold(7, |key, byte| key * 31 + u64::from(byte));
-            assert_eq!(self.add(&[Fresh::new(url, host, key)]), [Admission::Added]);
+            assert_eq!(self.add(&[seed(url, key)]), [Admission::Added]);
         }
     }
 
-    fn take(&mut self) -> (Next, Vec<Visit>, Vec<Refusal>) {
+    pub fn take(&mut self) -> (Next, Vec<Visit>, Vec<Refusal>) {
+        self.take_up_to(100)
+    }
+
+    pub fn take_up_to(&mut self, most: usize) -> (Next, Vec<Visit>, Vec<Refusal>) {
         let (mut visits, mut refusals) = (Vec::new(), Vec::new());
         let next = self
             .frontier
             .take(
                 self.now,
-                100,
+                most,
                 &self.state,
                 &mut self.writes,
                 &mut visits,
@@ -61,22 +68,23 @@ impl Desk {
         (next, visits, refusals)
     }
 
-    fn report(&mut self, visit: &Visit, outcome: Outcome) -> Verdict {
+    pub fn report(&mut self, visit: &Visit, outcome: Outcome) -> Verdict {
+        let outcome = match visit.purpose {
+            Purpose::Robots => Outcome::Gone,
+            Purpose::Page | Purpose::Sitemap => outcome,
+        };
         let mut report = Report::new(outcome, self.now, self.now);
         report.response_us = Some(1_000);
-        if visit.purpose == Purpose::Robots {
-            report.robots = Some(RobotsAnswer::AllowAll);
-        }
         self.finish(visit, &report)
     }
 
-    fn finish(&mut self, visit: &Visit, report: &Report) -> Verdict {
+    pub fn finish(&mut self, visit: &Visit, report: &Report) -> Verdict {
         self.frontier
             .finish(self.now, visit.lease, report, &mut self.writes)
     }
 
     /// Takes the one visit that must be due, waiting as long as the frontier says.
-    fn next(&mut self) -> Visit {
+    pub fn next(&mut self) -> Visit {
         loop {
             let (next, visits, _) = self.take();
             match next {
@@ -87,17 +95,38 @@ impl Desk {
         }
     }
 
+    pub fn set_policy(&mut self, key: u64, policy: HostPolicy) {
+        let known = self.frontier.set_policy(key, Some(policy), &self.state);
+        assert!(known.unwrap());
+    }
+
+    /// When a host's next visit may start.
+    pub fn due(&self, key: u64) -> Micros {
+        let view = self.frontier.explain(key, &self.state).unwrap();
+        view.unwrap().due
+    }
+
+    /// Another process goes on with what is committed.
+    pub fn reopen(&mut self) {
+        let settings = self.frontier.settings().clone();
+        let mut writes = Writes::default();
+        let opened = Frontier::open(settings, toy_rules(), &self.state, self.now, &mut writes);
+        self.frontier = opened.unwrap();
+        self.state.apply(writes, true).unwrap();
+        self.writes = Writes::default();
+    }
+
     /// Fetches the robots rules of the only host.
-    fn robots(&mut self, text: &str) {
+    pub fn robots(&mut self, text: &str) {
         let visit = self.next();
         assert_eq!(visit.purpose, Purpose::Robots);
         let mut report = Report::new(Outcome::Fetched, self.now, self.now);
         report.response_us = Some(1_000);
-        report.robots = Some(RobotsAnswer::Rules(text.into()));
+        report.robots = text.into();
         assert_eq!(self.finish(&visit, &report), Verdict::RobotsKnown);
     }
 
-    fn commit(&mut self) {
+    pub fn commit(&mut self) {
         let mut writes = std::mem::take(&mut self.writes);
         let batch = self.frontier.seal(&mut writes);
         self.state.apply(writes, true).unwrap();
@@ -112,13 +141,14 @@ fn each_answer_has_one_meaning() {
     desk.urls(&["http://a.test/1"]);
     let (next, visits, _) = desk.take();
     assert_eq!(next, Next::Taken(1));
-    assert_eq!(visits[0].url, "http://a.test/robots.txt");
+    assert_eq!(visits[0].link.url.as_str(), "http://a.test/robots.txt");
     assert_eq!(desk.take().0, Next::Busy);
     desk.report(&visits[0], Outcome::Fetched);
     let until = desk.now + SECOND;
     assert_eq!(desk.take().0, Next::NothingDue { until });
     let visit = desk.next();
-    assert_eq!((&*visit.url, desk.now), ("http://a.test/1", until));
+    assert_eq!(visit.link.url.as_str(), "http://a.test/1");
+    assert_eq!(desk.now, until);
     assert_eq!(desk.report(&visit, Outcome::Fetched), Verdict::Done);
     assert_eq!(desk.take().0, Next::Finished);
 }
@@ -134,7 +164,7 @@ fn forbidden_urls_cost_no_visit() {
     desk.robots("deny /no/\ndelay 9");
     let begin = desk.now;
     let visit = desk.next();
-    assert_eq!(&*visit.url, "http://a.test/yes");
+    assert_eq!(visit.link.url.as_str(), "http://a.test/yes");
     assert_eq!(desk.now, begin + 9 * SECOND);
     assert_eq!(desk.frontier.counters().queued, 1);
 }
@@ -169,6 +199,134 @@ fn unreachable_rules_hold_all_urls_and_end_them_at_last() {
     assert!(tried > 3 && desk.now >= START + HOUR);
 }
 
+/// Runs until nothing is queued; every robots visit ends so. Gives visits made and refusals.
+fn ends_with(desk: &mut Desk, outcome: Outcome) -> (usize, Vec<Outcome>) {
+    let (mut made, mut refused) = (0, Vec::new());
+    loop {
+        let (next, visits, refusals) = desk.take();
+        refused.extend(refusals.iter().map(|refusal| refusal.outcome));
+        for visit in visits {
+            assert_eq!(visit.purpose, Purpose::Robots, "{}", visit.link.url);
+            made += 1;
+            let report = Report::new(outcome, desk.now, desk.now);
+            desk.finish(&visit, &report);
+        }
+        match next {
+            Next::NothingDue { until } => desk.now = until,
+            Next::Finished => return (made, refused),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_host_that_never_answers_ends_in_minutes() {
+    for (outcome, tries) in [
+        (Outcome::DnsNotFound, 3),
+        (Outcome::DnsFailed, 3),
+        (Outcome::ConnectFailed, 3),
+        (Outcome::TlsFailed, 3),
+        (Outcome::TimedOut, 3),
+        (Outcome::ForbiddenAddress, 1),
+        (Outcome::UrlRefused, 1),
+    ] {
+        let mut desk = Desk::new(Settings::default());
+        let urls: Vec<String> = (0..500).map(|n| format!("http://a.test/{n}")).collect();
+        desk.urls(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+        let (made, refused) = ends_with(&mut desk, outcome);
+        assert_eq!((made, refused.len()), (tries, 500), "{outcome:?}");
+        assert!(refused.iter().all(|refusal| *refusal == outcome));
+        assert!(
+            desk.now <= START + 301 * SECOND,
+            "{outcome:?}: {}",
+            desk.now - START
+        );
+        // What is found later the same day costs no visit, and is still told.
+        desk.now += HOUR;
+        desk.urls(&["http://a.test/late"]);
+        assert_eq!(ends_with(&mut desk, outcome), (0, vec![outcome]));
+        // After a day it is asked again, and may have come to life.
+        desk.now += DAY;
+        desk.urls(&["http://a.test/next-day"]);
+        desk.robots("");
+        assert_eq!(desk.next().link.url.as_str(), "http://a.test/next-day");
+    }
+}
+
+#[test]
+fn one_scheme_that_nobody_answers_leaves_the_other_alone() {
+    let mut desk = Desk::new(Settings::default());
+    desk.urls(&["https://a.test/1"]);
+    assert_eq!(
+        ends_with(&mut desk, Outcome::TlsFailed).1,
+        [Outcome::TlsFailed]
+    );
+    desk.urls(&["http://a.test/2", "https://a.test/3"]);
+    desk.robots("");
+    let visit = desk.next();
+    assert_eq!(visit.link.url.as_str(), "http://a.test/2");
+    desk.report(&visit, Outcome::Fetched);
+    assert_eq!(
+        ends_with(&mut desk, Outcome::TlsFailed),
+        (0, vec![Outcome::TlsFailed])
+    );
+}
+
+#[test]
+fn a_host_that_answered_before_is_waited_for() {
+    let mut desk = Desk::new(Settings::default());
+    desk.urls(&["http://a.test/1"]);
+    desk.robots("");
+    desk.now += 2 * DAY;
+    let (made, refused) = ends_with(&mut desk, Outcome::ConnectFailed);
+    assert_eq!(refused, [Outcome::RobotsUnreachable]);
+    assert!(made > 3 && desk.now >= START + 2 * DAY + Settings::default().robots_give_up);
+}
+
+#[test]
+fn a_visit_on_behalf_of_another_host_keeps_the_clock() {
+    let mut desk = Desk::new(Settings::default());
+    desk.urls(&["http://b.test/1"]);
+    desk.robots("delay 9");
+    let visited = desk.now;
+    desk.urls(&["http://b.test/2"]);
+    let key = "b.test"
+        .bytes()
+        .fold(7, |key: u64, byte| key * 31 + u64::from(byte));
+    // A second after its own visit: it has to wait for the rest of the gap, and so has the next.
+    desk.now += SECOND;
+    let at = desk.frontier.visit_elsewhere(desk.now, key);
+    assert_eq!(at, visited + 9 * SECOND);
+    desk.next();
+    assert_eq!(desk.now, visited + 18 * SECOND);
+    assert_eq!(
+        desk.frontier.visit_elsewhere(desk.now, 99),
+        desk.now,
+        "unknown"
+    );
+}
+
+#[test]
+fn a_visit_given_back_counts_for_the_gap_if_it_may_have_been_sent() {
+    for (sent, wait) in [(false, 0), (true, SECOND)] {
+        let mut desk = Desk::new(Settings::default());
+        desk.urls(&["http://a.test/1"]);
+        desk.robots("");
+        let visit = desk.next();
+        desk.now += 3 * SECOND;
+        let ended = desk.now;
+        let mut report = Report::new(Outcome::Deferred, ended, ended);
+        report.ip = Some("10.0.0.1".parse().unwrap());
+        report.sent = sent;
+        desk.finish(&visit, &report);
+        let again = desk.next();
+        assert_eq!(
+            (again.link.url.as_str(), again.tries, desk.now),
+            (visit.link.url.as_str(), 0, ended + wait)
+        );
+    }
+}
+
 #[test]
 fn retry_after_stops_the_host_and_costs_no_try() {
     let mut desk = Desk::new(Settings::default());
@@ -192,6 +350,8 @@ fn a_dead_host_is_set_aside_then_given_up_and_all_is_told() {
     });
     let urls: Vec<String> = (0..30).map(|n| format!("http://a.test/{n}")).collect();
     desk.urls(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    // It answered once: a host that was there is waited for.
+    desk.robots("");
     let (mut asides, mut left, mut given_up) = (0, 0, false);
     loop {
         let (next, visits, refusals) = desk.take();
@@ -209,7 +369,7 @@ fn a_dead_host_is_set_aside_then_given_up_and_all_is_told() {
                 Verdict::HostGivenUp(outcome) => {
                     given_up = true;
                     assert_eq!(outcome, Outcome::ConnectFailed);
-                    let late = Fresh::new("http://a.test/late", "a.test", visit.host_key);
+                    let late = seed("http://a.test/late", visit.link.url.host_key());
                     assert_eq!(desk.add(&[late]), [Admission::Refused(outcome)]);
                 }
                 _ => {}
@@ -237,9 +397,9 @@ fn limits_refuse_with_an_outcome() {
         limits,
         ..Settings::default()
     });
-    let item = |url, depth| Fresh {
+    let item = |url, depth| Link {
         depth,
-        ..Fresh::new(url, "a.test", 1)
+        ..seed(url, 1)
     };
     let refused = Admission::Refused(Outcome::OverQuota);
     let answers = desk.add(&[
@@ -251,7 +411,7 @@ fn limits_refuse_with_an_outcome() {
     ]);
     let added = Admission::Added;
     assert_eq!(answers, [refused, refused, added, added, refused]);
-    let other = Fresh::new("http://b.test/", "b.test", 1);
+    let other = seed("http://b.test/", 1);
     let answers = desk.add(&[other]);
     assert_eq!(
         answers,
@@ -287,7 +447,7 @@ fn the_limit_of_pages_counts_leases() {
 #[test]
 fn blocked_hosts_keep_their_urls_and_do_not_hold_the_end() {
     let mut desk = Desk::new(Settings::default());
-    desk.add(&[Fresh::new("http://a.test/1", "a.test", 1)]);
+    desk.add(&[seed("http://a.test/1", 1)]);
     assert!(desk.frontier.block(1, &desk.state).unwrap());
     assert!(!desk.frontier.block(2, &desk.state).unwrap());
     assert_eq!(desk.take().0, Next::Finished);
@@ -313,10 +473,7 @@ fn a_longer_gap_holds_at_once() {
 #[test]
 fn a_range_is_handed_over_whole() {
     let mut desk = Desk::new(Settings::default());
-    desk.add(&[
-        Fresh::new("http://a.test/1", "a.test", 10),
-        Fresh::new("http://b.test/1", "b.test", 20),
-    ]);
+    desk.add(&[seed("http://a.test/1", 10), seed("http://b.test/1", 20)]);
     let way = desk.frontier.drop_range(0, 15, &desk.state).unwrap();
     assert_eq!(way, 1, "not applied yet");
     desk.commit();
@@ -336,11 +493,18 @@ fn a_newer_or_broken_state_is_refused() {
     for value in [vec![99, 0], vec![], vec![1, 2]] {
         let state = MemoryState::default();
         let mut writes = Writes::default();
-        writes.put(crate::state::Space::Meta, b"frontier".to_vec(), value);
+        writes.put(
+            crate::store::state::Space::Meta,
+            b"frontier".to_vec(),
+            value,
+        );
         state.apply(writes, true).unwrap();
         let mut writes = Writes::default();
         let opened = Frontier::open(Settings::default(), toy_rules(), &state, 1, &mut writes);
-        assert!(matches!(opened, Err(crate::state::StateError::Format(_))));
+        assert!(matches!(
+            opened,
+            Err(crate::store::state::StateError::Format(_))
+        ));
         assert!(writes.list.is_empty());
     }
 }

@@ -5,14 +5,14 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
 
 use super::super::{
-    Admission, Fresh, Frontier, Micros, Next, Purpose, Refusal, Report, RobotsAnswer, SECOND,
-    Settings, Verdict, Visit,
+    Admission, Frontier, Micros, Next, Purpose, Refusal, Report, SECOND, Settings, Verdict, Visit,
 };
 use super::judge::{Judge, Memory};
-use super::{Dice, toy_rules};
+use super::{Dice, seed, toy_rules};
+use crate::links::{Link, Score};
 use crate::outcome::Outcome;
-use crate::state::memory::MemoryState;
-use crate::state::{Reads, Space, State, Writes};
+use crate::store::state::memory::MemoryState;
+use crate::store::state::{Reads, Space, State, Writes};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -106,34 +106,35 @@ impl World {
             let name = format!("h{host}.test");
             let scheme = if https { "https" } else { "http" };
             let url = format!("{scheme}://{name}/{secret}{}", self.urls_made);
-            let band = self.dice.below(8) as u8;
+            let score = Score::new(self.dice.below(65) as f32 / 64.0);
             let later = self.dice.chance(5);
             let wait = if later {
                 self.dice.below(3_600) * SECOND
             } else {
                 0
             };
-            let item = Fresh {
-                band,
+            let link = Link {
+                score: Some(score),
                 depth: self.dice.below(9) as u16,
                 not_before: if later { self.clock() + wait } else { 0 },
-                ..Fresh::new(&url, &name, host << 40)
+                ..seed(&url, host << 40)
             };
             let mut out = Vec::new();
             let clock = self.clock();
             self.frontier
-                .add(clock, &[item], &self.state, &mut self.writes, &mut out)
+                .add(clock, &[link], &self.state, &mut self.writes, &mut out)
                 .unwrap();
             if out == [Admission::Added] {
                 self.judge
-                    .added(host, &url, band, !later && !host.is_multiple_of(3));
+                    .added(host, &url, score.band(), !later && !host.is_multiple_of(3));
             }
         }
     }
 
     fn refused(&mut self, refusals: Vec<Refusal>) {
         for refusal in refusals {
-            self.judge.left(refusal.host_key >> 40, &refusal.url);
+            let url = &refusal.link.url;
+            self.judge.left(url.host_key() >> 40, url.as_str());
         }
     }
 
@@ -161,10 +162,11 @@ impl World {
     }
 
     fn start(&mut self, visit: Visit) {
-        let host = visit.host_key >> 40;
+        let url = &visit.link.url;
+        let (host, https) = (url.host_key() >> 40, url.scheme_is_https());
         self.judge
-            .given(host, &visit.url, visit.purpose, visit.https, self.now);
-        self.judge.leased(host, &visit.url, true);
+            .given(host, url.as_str(), visit.purpose, https, self.now);
+        self.judge.leased(host, url.as_str(), true);
         let ip = self.ip(host);
         let clock = self.clock();
         if let Err(until) = self.frontier.ips().enter_ip(visit.lease, ip, clock) {
@@ -176,7 +178,7 @@ impl World {
                 .frontier
                 .finish(clock, lease, &report, &mut self.writes);
             assert!(matches!(verdict, Verdict::Returned { .. }));
-            self.judge.leased(host, &visit.url, false);
+            self.judge.leased(host, url.as_str(), false);
             return;
         }
         self.judge.begins(host, ip, self.now);
@@ -197,7 +199,7 @@ impl World {
     }
 
     fn report(&mut self, visit: &Visit, ip: IpAddr) -> Report {
-        let host = visit.host_key >> 40;
+        let host = visit.link.url.host_key() >> 40;
         let mut report = Report::new(Outcome::Fetched, 0, 0);
         report.ip = Some(ip);
         report.bytes = 1_000;
@@ -218,13 +220,12 @@ impl World {
                 _ => report.response_us = None,
             }
         } else if visit.purpose == Purpose::Robots {
-            report.robots = Some(if self.dice.chance(50) {
+            if self.dice.chance(50) {
                 let delay = self.dice.below(8);
-                let text = format!("deny /secret/\ndelay {delay}\n");
-                RobotsAnswer::Rules(text.into_bytes())
+                report.robots = format!("deny /secret/\ndelay {delay}\n").into_bytes();
             } else {
-                RobotsAnswer::AllowAll
-            });
+                report.outcome = Outcome::Gone;
+            }
         } else if self.dice.chance(10) {
             report.outcome = Outcome::Gone;
         }
@@ -240,8 +241,9 @@ impl World {
             let Some(mut flight) = self.flights[at].take() else {
                 continue;
             };
-            let host = flight.visit.host_key >> 40;
-            self.judge.leased(host, &flight.visit.url, false);
+            let url = &flight.visit.link.url;
+            let host = url.host_key() >> 40;
+            self.judge.leased(host, url.as_str(), false);
             self.judge.ends(host, flight.ip, end);
             let clock = self.clock();
             flight.report.started = flight.started;
@@ -262,51 +264,40 @@ impl World {
 
     fn tell(&mut self, flight: &Flight, end: Micros, verdict: Verdict) {
         let (visit, report) = (&flight.visit, &flight.report);
-        let host = visit.host_key >> 40;
+        let url = &visit.link.url;
+        let host = url.host_key() >> 40;
         let told = self.judge.now.told.entry(host).or_default();
         told.response = report.response_us.unwrap_or(told.response);
         if let Some(wait) = report.wait_us {
             told.not_before = end + wait;
         }
-        let scheme = usize::from(visit.https);
-        match (&report.robots, visit.purpose) {
-            (Some(RobotsAnswer::Rules(body)), _) => {
-                let text = String::from_utf8_lossy(body);
+        let scheme = usize::from(url.scheme_is_https());
+        match (report.outcome, visit.purpose) {
+            (Outcome::Fetched, Purpose::Robots) => {
+                let text = String::from_utf8_lossy(&report.robots);
                 let delay = text.lines().find_map(|line| line.strip_prefix("delay "));
                 told.crawl_delay[scheme] = delay.unwrap().parse::<u64>().unwrap() * SECOND;
                 told.robots[scheme] = Some(end);
                 assert_eq!(verdict, Verdict::RobotsKnown);
             }
-            (Some(_), _) => {
+            (Outcome::Gone, Purpose::Robots) => {
                 told.crawl_delay[scheme] = 0;
                 told.robots[scheme] = Some(end);
             }
-            (None, Purpose::Robots) => {
-                // The URL behind the visit may have paid for it; its place may have changed.
+            (_, Purpose::Robots) => {
+                // The URLs wait for the rules; those of the other scheme may pass them.
+                assert!(matches!(verdict, Verdict::Returned { .. }));
                 self.judge.touched_all(host);
-                self.settle_robots_payer(visit);
             }
-            (None, _) => {
-                self.judge.touched(host, &visit.url);
+            _ => {
+                self.judge.touched(host, url.as_str());
                 match verdict {
-                    Verdict::Done => self.judge.left(host, &visit.url),
-                    Verdict::HostGivenUp(_) if !self.is_queued(visit.host_key, &visit.url) => {
-                        self.judge.left(host, &visit.url);
+                    Verdict::Done => self.judge.left(host, url.as_str()),
+                    Verdict::HostGivenUp(_) if !self.is_queued(url.host_key(), url.as_str()) => {
+                        self.judge.left(host, url.as_str());
                     }
                     _ => {}
                 }
-            }
-        }
-    }
-
-    /// A robots visit that nobody answered may have ended the URL behind it: ask the queue.
-    fn settle_robots_payer(&mut self, visit: &Visit) {
-        let host = visit.host_key >> 40;
-        let urls = self.judge.now.urls[&host].clone();
-        let queued = self.queued_urls(visit.host_key);
-        for (url, known) in urls {
-            if known.fate == super::judge::Fate::Queued && !queued.contains(&url) {
-                self.judge.left(host, &url);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Text signals: what changes the SimHash and what does not.
 
-use super::super::{Input, Page, ParseSettings, near_duplicate, parse};
+use super::super::{Input, Page, ParseSettings, parse, simhash_distance};
 
 fn page(html: &str) -> Page {
     let input = Input {
@@ -45,8 +45,8 @@ fn a_small_change_stays_near_and_another_text_is_far() {
         let first = page(&text.join(" ")).simhash;
         text[300] = String::from("changed");
         text.push(String::from("appended"));
-        near.push(near_duplicate(first, page(&text.join(" ")).simhash));
-        far.push(near_duplicate(
+        near.push(simhash_distance(first, page(&text.join(" ")).simhash));
+        far.push(simhash_distance(
             first,
             page(&words(600, seed * 104_729).join(" ")).simhash,
         ));

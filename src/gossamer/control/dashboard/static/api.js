@@ -1,5 +1,7 @@
 // The API: one function for each kind of request. Refusals become `Refusal`s that speak in words.
 
+/** @import { Answer, Asked, Problem, Route } from "api" */
+
 const ROOT = "/api/v1";
 const PATIENCE = 20_000;
 /** The control node itself waits up to 300 s for every node to do these. */
@@ -8,6 +10,11 @@ const LONG_COMMANDS = new Set(["checkpoint", "rerank"]);
 
 /** A request that was not done: `code` for programs, `message` for people. */
 export class Refusal extends Error {
+  /**
+   * @param {number} status of HTTP; 0: there was no answer
+   * @param {string} code
+   * @param {string} message
+   */
   constructor(status, code, message) {
     super(message);
     this.status = status;
@@ -16,27 +23,54 @@ export class Refusal extends Error {
 }
 
 export class Api {
+  /** @type {string} */
   #token;
-  /** Called when the token is not taken (any more). */
-  onSignedOut = () => {};
+  /**
+   * Called when the token is not taken (any more).
+   * @type {((refusal: Refusal) => void) | null}
+   */
+  onSignedOut = null;
 
+  /** @param {string} token */
   constructor(token) {
     this.#token = token;
   }
 
-  get(path, query = {}, signal = undefined) {
-    return this.#ask("GET", path + asked(query), undefined, signal);
+  /**
+   * @template {Route<"get">} R
+   * @param {R} route
+   * @param {Asked<"get", R>} asked
+   * @returns {Promise<Answer<"get", R>>}
+   */
+  get(route, asked) {
+    return this.#ask("GET", route, asked);
   }
 
-  post(path, body = undefined) {
-    return this.#ask("POST", path, body);
+  /**
+   * @template {Route<"post">} R
+   * @param {R} route
+   * @param {Asked<"post", R>} asked
+   * @returns {Promise<Answer<"post", R>>}
+   */
+  post(route, asked) {
+    return this.#ask("POST", route, asked);
   }
 
-  patch(path, body) {
-    return this.#ask("PATCH", path, body);
+  /**
+   * @template {Route<"patch">} R
+   * @param {R} route
+   * @param {Asked<"patch", R>} asked
+   * @returns {Promise<Answer<"patch", R>>}
+   */
+  patch(route, asked) {
+    return this.#ask("PATCH", route, asked);
   }
 
-  /** The stream of live updates, as a response to be read. */
+  /**
+   * The stream of live updates, as a response to be read.
+   * @param {number | null} lastId
+   * @param {AbortSignal} signal
+   */
   async stream(lastId, signal) {
     const headers = this.#headers();
     if (lastId !== null) headers["Last-Event-ID"] = String(lastId);
@@ -45,18 +79,24 @@ export class Api {
     return response;
   }
 
+  /** @returns {Record<string, string>} */
   #headers() {
     return { Authorization: `Bearer ${this.#token}` };
   }
 
-  async #ask(method, path, body, signal) {
+  /**
+   * @param {string} method
+   * @param {string} route
+   * @param {{ path?: object, query?: object, body?: unknown, signal?: AbortSignal }} asked
+   */
+  async #ask(method, route, { path = {}, query = {}, body, signal }) {
     const headers = this.#headers();
     if (body !== undefined) headers["Content-Type"] = "application/json";
     // A command may wait for every node; a look must not hang for ever.
-    const limit = AbortSignal.timeout(patience(method, path, body));
+    const limit = AbortSignal.timeout(patience(method, route, body));
     let response;
     try {
-      response = await fetch(ROOT + path, {
+      response = await fetch(ROOT + place(route, path) + tail(query), {
         method,
         headers,
         body: body === undefined ? undefined : JSON.stringify(body),
@@ -65,10 +105,11 @@ export class Api {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
+      const late = error instanceof DOMException && error.name === "TimeoutError";
       throw new Refusal(
         0,
-        error.name === "TimeoutError" ? "too_slow" : "no_answer",
-        error.name === "TimeoutError"
+        late ? "too_slow" : "no_answer",
+        late
           ? "The control node took too long to answer. Try again."
           : "The control node does not answer. It may have ended, or the line is broken.",
       );
@@ -77,7 +118,9 @@ export class Api {
     return response.json();
   }
 
+  /** @param {Response} response */
   async #refusal(response) {
+    /** @type {Partial<Problem>} */
     let problem = {};
     try {
       problem = await response.json();
@@ -93,31 +136,47 @@ export class Api {
       const wait = Number(response.headers.get("Retry-After")) || 10;
       refusal.message = `Too many wrong tokens came from here. Wait ${wait} s, then try again.`;
     }
-    if (response.status === 401) this.onSignedOut(refusal);
+    if (response.status === 401) this.onSignedOut?.(refusal);
     return refusal;
   }
 }
 
-/** A part of a path, whatever is in it. */
-export function part(text) {
-  return encodeURIComponent(text);
+/**
+ * The path of a route, with its parts filled in, whatever is in them.
+ * @param {string} route
+ * @param {object} parts
+ */
+function place(route, parts) {
+  const given = new Map(Object.entries(parts));
+  return route.replaceAll(/\{(\w+)\}/gu, (_, name) => encodeURIComponent(given.get(name)));
 }
 
-function patience(method, path, body) {
-  if (method === "GET") return PATIENCE;
-  return path === "/commands" && LONG_COMMANDS.has(body?.command) ? LONG_PATIENCE : 3 * PATIENCE;
-}
-
-function asked(query) {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== "");
+/**
+ * The query of an address; what is absent or empty is not asked for.
+ * @param {object} query
+ */
+function tail(query) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
+/**
+ * @param {string} method
+ * @param {string} route
+ * @param {unknown} body
+ */
+function patience(method, route, body) {
+  if (method === "GET") return PATIENCE;
+  const long = route === "/commands" && body instanceof Object && "command" in body && LONG_COMMANDS.has(String(body.command));
+  return long ? LONG_PATIENCE : 3 * PATIENCE;
+}
+
+/** @param {string} text */
 function sentence(text) {
   const trimmed = String(text).trim();
   const first = trimmed.charAt(0);
   // Names of settings and hosts keep their spelling.
-  const word = /^[a-z]+(?=[\s:,]|$)/.test(trimmed);
+  const word = /^[a-z]+(?=[\s:,]|$)/u.test(trimmed);
   const begun = word ? first.toUpperCase() + trimmed.slice(1) : trimmed;
-  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+  return /[.!?…]$/u.test(begun) ? begun : `${begun}.`;
 }

@@ -1,16 +1,27 @@
 // Asking again and again, as long as a page is shown and looked at.
 
+import { Refusal } from "./api.js";
 import { failure } from "./notices.js";
+
+/** @import { Live } from "./live.js" */
 
 /**
  * Asks now, every `seconds`, and when the line is back; shows each answer. Where the first question
  * fails, `place` says so. Gives a function that asks at once.
+ * @template A
+ * @param {{ live: Live, signal: AbortSignal }} context
+ * @param {Element} place
+ * @param {number} seconds 0: not again by itself
+ * @param {() => Promise<A>} ask
+ * @param {(answer: A) => unknown} show
  */
 export function keepAsking({ live, signal }, place, seconds, ask, show) {
   let answered = false;
-  let timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   let asking = false;
   let again = false;
+  /** @type {Element | null} */
   let trouble = null;
 
   const once = async () => {
@@ -32,7 +43,7 @@ export function keepAsking({ live, signal }, place, seconds, ask, show) {
     } catch (error) {
       if (signal.aborted) return;
       // Later failures are the line's, which has a mark of its own.
-      if (!answered || error.status === 404) {
+      if (!answered || (error instanceof Refusal && error.status === 404)) {
         trouble?.remove();
         trouble = failure(error, once);
         place.prepend(trouble);
@@ -49,7 +60,7 @@ export function keepAsking({ live, signal }, place, seconds, ask, show) {
   };
 
   const wake = () => document.hidden || once();
-  live.addEventListener("again", wake, { signal });
+  live.on("again", wake, signal);
   document.addEventListener("visibilitychange", wake, { signal });
   signal.addEventListener("abort", () => clearTimeout(timer));
   once();

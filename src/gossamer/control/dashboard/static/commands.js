@@ -4,6 +4,12 @@ import { h } from "./dom.js";
 import { counted, span } from "./format.js";
 import { complain, confirmed, tell } from "./notices.js";
 
+/**
+ * @import { Api } from "./api.js"
+ * @import { Command } from "api"
+ */
+
+/** @type {Record<Command, { label: string, meaning: string }>} */
 export const COMMANDS = {
   pause: { label: "Pause", meaning: "No new visit on any node within a second." },
   resume: { label: "Resume", meaning: "Visits go on." },
@@ -13,13 +19,17 @@ export const COMMANDS = {
   stop: { label: "Stop…", meaning: "Everything is saved, then the crawl ends." },
 };
 
-/** Gives a command and tells what came of it; `true` if it was given. */
+/**
+ * Gives a command and tells what came of it; `true` if it was given.
+ * @param {Api} api
+ * @param {Command} name
+ */
 export async function command(api, name) {
   if (name === "stop") {
     const text = "Visits under way are finished and everything is saved. This page loses its control node; the crawl can be taken up again with --resume.";
     if (!(await confirmed("Stop the crawl?", h("p", {}, text), "Stop the crawl"))) return false;
   }
-  const result = await api.post("/commands", { command: name });
+  const result = await api.post("/commands", { body: { command: name } });
   const { label } = COMMANDS[name];
   const missing = result.nodes.filter((node) => !node.confirmed);
   if (missing.length) {

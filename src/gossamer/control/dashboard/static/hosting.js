@@ -1,31 +1,47 @@
 // Hosts in words, and what can be done to one.
 
-import { part } from "./api.js";
 import { button, field, h } from "./dom.js";
 import { capital, relative, span, words } from "./format.js";
 import { confirmed, doing, tell } from "./notices.js";
 
+/**
+ * @import { Api } from "./api.js"
+ * @import { Attributes } from "./dom.js"
+ * @import { HostAction, HostRow, HostStanding, RobotsView } from "api"
+ */
+
+/** @type {[HostStanding, string][]} */
 export const STANDINGS = [
   ["idle", "Idle"], ["active", "Being visited"], ["waiting", "Waiting"], ["set_aside", "Set aside"],
   ["blocked", "Blocked"], ["given_up", "Given up"],
 ];
+/** @type {Record<HostStanding, string>} */
 const TONES = { active: "good", waiting: "calm", idle: "calm", set_aside: "warn", blocked: "bad", given_up: "bad" };
+/** @type {Record<string, string>} */
 const SOURCES = {
   setting: "the setting politeness.delay",
   override: "its own entry in politeness.overrides",
   crawl_delay: "the site's Crawl-delay",
+  rule: "a rule of the crawl",
   response_time: "the time of its last response",
+  policy: "a policy of hosts",
 };
 
+/** @param {HostStanding} name */
 export function standing(name) {
   const label = STANDINGS.find(([key]) => key === name)?.[1] ?? capital(words(name));
   return h("span", { class: `pill ${TONES[name] ?? "calm"}` }, label);
 }
 
+/** @param {string} name */
 export function gapSource(name) {
   return SOURCES[name] ?? words(name);
 }
 
+/**
+ * @param {HostRow} host
+ * @param {number} now
+ */
 export function nextVisit(host, now) {
   if (host.blocked) return "not while it is blocked";
   if (host.given_up) return "none: it was given up";
@@ -34,13 +50,21 @@ export function nextVisit(host, now) {
   return host.due <= now ? "as soon as there is room" : relative(host.due, now);
 }
 
-/** The same in a word or two, beside the state that says why. */
+/**
+ * The same in a word or two, beside the state that says why.
+ * @param {HostRow} host
+ * @param {number} now
+ */
 export function nextShort(host, now) {
   if (host.blocked || host.given_up || !host.queued) return "–";
   if (host.under_way) return "under way";
   return host.due <= now ? "due" : relative(host.due, now);
 }
 
+/**
+ * @param {RobotsView} view
+ * @param {number} now
+ */
 export function robots(view, now) {
   if (view.kind === "rules") return `has rules, fresh for ${span(Math.max(0, view.until - now))}`;
   if (view.kind === "allow_all") return "no rules: everything is allowed";
@@ -48,33 +72,54 @@ export function robots(view, now) {
   return "not asked yet";
 }
 
-/** One short word on the rules of a host, for lists. */
+/**
+ * One short word on the rules of a host, for lists.
+ * @param {HostRow} host
+ */
 export function robotsShort(host) {
-  const kinds = [host.robots_http.kind, host.robots_https.kind];
-  for (const [kind, text] of [["unreachable", "unreachable"], ["rules", "rules"], ["allow_all", "allows all"]]) {
-    if (kinds.includes(kind)) return text;
-  }
-  return "not asked";
+  const kinds = new Set([host.robots_http.kind, host.robots_https.kind]);
+  if (kinds.has("unreachable")) return "unreachable";
+  if (kinds.has("rules")) return "rules";
+  return kinds.has("allow_all") ? "allows all" : "not asked";
 }
 
-/** Does something to a host; the answer is the host as it is then. */
+/**
+ * Does something to a host; the answer is the host as it is then.
+ * @param {Api} api
+ * @param {string} name
+ * @param {HostAction} action
+ * @param {number | null} seconds
+ */
 export async function steer(api, name, action, seconds = null) {
   const body = seconds === null ? { action } : { action, seconds };
-  const host = await api.post(`/hosts/${part(name)}`, body);
+  const host = await api.post("/hosts/{host}", { path: { host: name }, body });
   tell(`${capital(words(action))}: ${name} was told.`);
   return host;
 }
 
-/** The buttons that fit how the host stands. `after(host)` is called with the host as it is then. */
+/**
+ * The buttons that fit how the host stands. `after(host)` is called with the host as it is then.
+ * @param {Api} api
+ * @param {HostRow} host
+ * @param {(host: HostRow) => void} after
+ */
 export function actions(api, host, after) {
+  /** @type {HTMLButtonElement[]} */
   const list = [];
+  /**
+   * @param {string} label
+   * @param {() => Promise<HostRow | null>} run
+   * @param {Attributes} attributes
+   */
   const offer = (label, run, attributes = {}) => {
+    /** @type {HTMLButtonElement} */
     const go = button(label, () => doing(go, async () => {
       const changed = await run();
       if (changed) after(changed);
     }), attributes);
     list.push(go);
   };
+  /** @param {HostAction} action */
   const now = (action) => () => steer(api, host.name, action);
   if (host.blocked) offer("Unblock", now("unblock"));
   else offer("Block", now("block"));
@@ -92,10 +137,15 @@ export function actions(api, host, after) {
 }
 
 const QUESTIONS = {
-  slow_down: { title: "Slow down", label: "Least time between two visits, in seconds", yes: "Slow down", value: (host) => Math.max(1, Math.ceil(host.gap * 2)), most: 31_536_000, scale: 1 },
+  slow_down: { title: "Slow down", label: "Least time between two visits, in seconds", yes: "Slow down", value: (/** @type {HostRow} */ host) => Math.max(1, Math.ceil(host.gap * 2)), most: 31_536_000, scale: 1 },
   set_aside: { title: "Set aside", label: "No visit for so many minutes", yes: "Set aside", value: () => 60, most: 525_600, scale: 60 },
 };
 
+/**
+ * @param {Api} api
+ * @param {HostRow} host
+ * @param {keyof typeof QUESTIONS} action
+ */
 async function timed(api, host, action) {
   const { title, label, yes, value, most, scale } = QUESTIONS[action];
   const input = h("input", { type: "number", min: 0, max: most, step: "any", required: true, value: value(host) });

@@ -1,36 +1,79 @@
 // Live updates: `status` once a second and every event, read from one stream with the token in the
 // header. When it breaks it is opened again, after a growing wait, from the last event seen.
 //
-// Gives the events `status`, `event`, `state` (detail: "live", "connecting" or "lost"), `again`
+// `on` gives `status`, `event`, `state` (detail: "live", "connecting" or "lost"), `again`
 // (connected after a break: what was shown may be old).
+
+import { Refusal } from "./api.js";
+
+/**
+ * @import { Api } from "./api.js"
+ * @import { CrawlEvent, Status } from "api"
+ * @typedef {"live" | "connecting" | "lost"} LineState
+ * @typedef {{ status: Status, event: CrawlEvent, events: null, state: LineState, again: null }} Updates
+ */
 
 const WAITS = [500, 1000, 2000, 4000, 8000];
 const SILENCE = 8_000;
 const KEPT = 500;
 
 export class Live extends EventTarget {
+  /** @type {Api} */
   #api;
+  /** @type {number | null} */
   #lastId = null;
   #closed = new AbortController();
   #tries = 0;
-  #wake = () => {};
+  /** Whether it was connected once. */
+  #before = false;
+  /** @type {(() => void) | null} ends the wait */
+  #wake = null;
+  /** @type {LineState} */
   state = "connecting";
+  /** @type {Status | null} */
   status = null;
   since = Date.now();
-  /** Why the stream was refused, where it was: then the control node is there and says so. */
+  /**
+   * Why the stream was refused, where it was: then the control node is there and says so.
+   * @type {string | null}
+   */
   reason = null;
-  /** The last events, oldest first. */
+  /**
+   * The last events, oldest first.
+   * @type {CrawlEvent[]}
+   */
   events = [];
   #offset = 0;
 
+  /** @param {Api} api */
   constructor(api) {
     super();
     this.#api = api;
     // What a sleeping laptop or a lost line cost is made good at once, not after the wait.
-    const wake = () => document.hidden || this.#wake();
-    for (const [target, name] of [[window, "online"], [document, "visibilitychange"]]) {
-      target.addEventListener(name, wake, { signal: this.#closed.signal });
-    }
+    const wake = () => document.hidden || this.#wake?.();
+    const { signal } = this.#closed;
+    window.addEventListener("online", wake, { signal });
+    document.addEventListener("visibilitychange", wake, { signal });
+  }
+
+  /**
+   * Calls `listener` with every update of a kind, until `signal`.
+   * @template {keyof Updates} K
+   * @param {K} kind
+   * @param {(update: Updates[K]) => unknown} listener
+   * @param {AbortSignal} signal
+   */
+  on(kind, listener, signal) {
+    this.addEventListener(kind, (event) => event instanceof CustomEvent && listener(event.detail), { signal });
+  }
+
+  /**
+   * @template {keyof Updates} K
+   * @param {K} kind
+   * @param {Updates[K]} detail
+   */
+  #tell(kind, detail) {
+    this.dispatchEvent(new CustomEvent(kind, { detail }));
   }
 
   /** The control node's clock, in seconds: this machine's may be wrong. */
@@ -40,54 +83,60 @@ export class Live extends EventTarget {
 
   /** Whether the crawl was about to end when it was last heard of: then nobody will come back. */
   get ended() {
-    const { activity, wanted } = this.status ?? {};
-    return wanted === "stop" || ["finished", "limit_reached"].includes(activity) || ["stopped", "finished"].includes(this.events.at(-1)?.kind);
+    const activity = this.status?.activity;
+    const last = this.events.at(-1)?.kind;
+    return this.status?.wanted === "stop" || activity === "finished" || activity === "limit_reached" || last === "stopped" || last === "finished";
   }
 
   async run() {
-    let before = false;
     while (!this.#closed.signal.aborted) {
       try {
         await this.#catchUp();
-        await this.#listen(() => {
-          this.#tries = 0;
-          this.reason = null;
-          this.#become("live");
-          if (before) this.dispatchEvent(new Event("again"));
-          before = true;
-        });
+        await this.#listen();
       } catch (error) {
-        if (error.status === 401) return;
-        this.reason = error.status ? error.message : null;
+        const status = error instanceof Refusal ? error.status : 0;
+        if (status === 401) return;
+        this.reason = error instanceof Refusal && status ? error.message : null;
       }
       if (this.#closed.signal.aborted) return;
       this.#become("lost");
-      await this.#wait(WAITS[Math.min(this.#tries++, WAITS.length - 1)]);
+      await this.#wait(WAITS[Math.min(this.#tries, WAITS.length - 1)] ?? 0);
+      this.#tries += 1;
     }
   }
 
   close() {
     this.#closed.abort();
-    this.#wake();
+    this.#wake?.();
   }
 
   /** Learns what was told before; and whether the ids still are those of the same crawl. */
   async #catchUp() {
-    const { events } = await this.#api.get("/events", { limit: 200 }, this.#closed.signal);
+    const { events } = await this.#api.get("/events", { query: { limit: 200 }, signal: this.#closed.signal });
     const newest = events.at(-1)?.id ?? 0;
     if (this.#lastId === null || newest < this.#lastId) {
       this.events = events;
       this.#lastId = newest;
-      this.dispatchEvent(new Event("events"));
+      this.#tell("events", null);
     }
   }
 
-  async #listen(connected) {
+  #connected() {
+    this.#tries = 0;
+    this.reason = null;
+    this.#become("live");
+    if (this.#before) this.#tell("again", null);
+    this.#before = true;
+  }
+
+  async #listen() {
     const broken = new AbortController();
     const signal = AbortSignal.any([broken.signal, this.#closed.signal]);
     const response = await this.#api.stream(this.#lastId, signal);
+    if (!response.body) return;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let timer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
     let rest = "";
     let first = true;
     try {
@@ -97,10 +146,10 @@ export class Live extends EventTarget {
         timer = setTimeout(() => broken.abort(), SILENCE);
         const { value, done } = await reader.read();
         if (done) return;
-        if (first) connected();
+        if (first) this.#connected();
         first = false;
         const blocks = (rest + value).split("\n\n");
-        rest = blocks.pop();
+        rest = blocks.pop() ?? "";
         for (const block of blocks) this.#take(block);
       }
     } finally {
@@ -109,36 +158,53 @@ export class Live extends EventTarget {
     }
   }
 
+  /**
+   * A block of the stream: lines of a name and a value.
+   * @param {string} block
+   */
   #take(block) {
-    const message = { event: "message", data: "" };
+    let kind = "message";
+    let data = "";
     for (const line of block.split("\n")) {
       const at = line.indexOf(":");
       if (at < 1) continue;
       const name = line.slice(0, at);
-      const text = line.slice(at + 1).replace(/^ /, "");
-      message[name] = name === "data" && message.data ? `${message.data}\n${text}` : text;
+      const text = line.slice(at + 1).replace(/^ /u, "");
+      if (name === "event") kind = text;
+      if (name === "data") data = data ? `${data}\n${text}` : text;
     }
-    if (!message.data) return;
-    const detail = JSON.parse(message.data);
-    if (message.event === "status") {
-      this.#offset = detail.time - Date.now() / 1000;
-      this.status = detail;
-      this.dispatchEvent(new CustomEvent("status", { detail }));
-    } else if (message.event === "event") {
-      this.#lastId = detail.id;
-      this.events.push(detail);
-      if (this.events.length > KEPT) this.events.splice(0, this.events.length - KEPT);
-      this.dispatchEvent(new CustomEvent("event", { detail }));
-    }
+    if (!data) return;
+    if (kind === "status") this.#takeStatus(JSON.parse(data));
+    else if (kind === "event") this.#takeEvent(JSON.parse(data));
   }
 
+  /** @param {Status} status */
+  #takeStatus(status) {
+    this.#offset = status.time - Date.now() / 1000;
+    this.status = status;
+    this.#tell("status", status);
+  }
+
+  /** @param {CrawlEvent} event */
+  #takeEvent(event) {
+    this.#lastId = event.id;
+    this.events.push(event);
+    if (this.events.length > KEPT) this.events.splice(0, this.events.length - KEPT);
+    this.#tell("event", event);
+  }
+
+  /** @param {LineState} state */
   #become(state) {
     if (state === this.state) return;
     this.state = state;
     this.since = Date.now();
-    this.dispatchEvent(new CustomEvent("state", { detail: state }));
+    this.#tell("state", state);
   }
 
+  /**
+   * @param {number} milliseconds
+   * @returns {Promise<void>}
+   */
   #wait(milliseconds) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);

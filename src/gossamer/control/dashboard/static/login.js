@@ -3,6 +3,11 @@
 import { h } from "./dom.js";
 import { mark } from "./mark.js";
 
+/**
+ * @param {(token: string) => Promise<void>} begin
+ * @param {string | null} said why the token is asked for again
+ * @param {string} token what the field begins with
+ */
 export function signIn(begin, said, token) {
   const input = h("input", {
     id: "token",
@@ -39,7 +44,7 @@ export function signIn(begin, said, token) {
     event.preventDefault();
     const given = input.value.trim();
     if (!given) return;
-    if (!/^[\x21-\x7e]+$/.test(given)) {
+    if (!/^[!-~]+$/u.test(given)) {
       problem.textContent = "That is no token: it has letters, digits, - and _ only.";
       return;
     }

@@ -1,28 +1,34 @@
 // The beginning: the token, then the shell around the pages, then the page that the address names.
 
-import { Api } from "./api.js";
+import { Api, Refusal } from "./api.js";
 import { fill } from "./dom.js";
 import { Live } from "./live.js";
 import { signIn } from "./login.js";
-import { clearNotices } from "./notices.js";
+import { asError, clearNotices } from "./notices.js";
+import { Outcomes } from "./outcomes.js";
 import * as session from "./session.js";
 import { Shell } from "./shell.js";
 
+/** @type {{ shell: Shell, live: Live } | null} */
 let running = null;
 
-async function begin(token, said = null) {
+/** @param {string} token */
+async function begin(token) {
   const api = new Api(token);
   let access;
+  let outcomes;
   try {
-    access = await api.get("/access");
+    access = await api.get("/access", {});
+    outcomes = new Outcomes(await api.get("/outcomes", {}));
   } catch (error) {
-    if (error.status === 401) session.forget();
-    ask(error.message, error.status === 401 ? "" : token);
+    const wrong = error instanceof Refusal && error.status === 401;
+    if (wrong) session.forget();
+    ask(asError(error).message, wrong ? "" : token);
     return;
   }
   session.keep(token);
   const live = new Live(api);
-  const shell = new Shell({ api, live, access, signOut: () => end(said) });
+  const shell = new Shell({ api, live, access, outcomes, signOut: () => end(null) });
   api.onSignedOut = () => end("The token is not taken any more. Paste the one of the crawl that runs now.");
   running = { shell, live };
   clearNotices();
@@ -31,6 +37,7 @@ async function begin(token, said = null) {
   live.run();
 }
 
+/** @param {string | null} said */
 function end(said) {
   running?.shell.close();
   running?.live.close();
@@ -39,9 +46,10 @@ function end(said) {
   ask(said);
 }
 
+/** @param {string | null} said */
 function ask(said, token = "") {
   fill(document.body, signIn(begin, said, token));
-  document.querySelector("#token")?.focus();
+  document.querySelector("input")?.focus();
 }
 
 function start() {

@@ -2,6 +2,7 @@
 
 import { s } from "./dom.js";
 
+/** @param {number} size */
 export function mark(size) {
   return s(
     "svg",

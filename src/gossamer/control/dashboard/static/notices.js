@@ -9,19 +9,34 @@ const said = h("div", { class: "notices", role: "status", "aria-live": "polite" 
 const wrong = h("div", { class: "notices", role: "alert" });
 export const places = h("div", { class: "notice-places" }, wrong, said);
 
-/** Something was done. */
+/**
+ * Something was done.
+ * @param {string} text
+ */
 export function tell(text) {
   const notice = h("div", { class: "notice done" }, h("p", {}, text));
   said.append(notice);
   setTimeout(() => notice.remove(), SHOWN_FOR);
 }
 
-/** Something went wrong; stays until it is closed. */
-export function complain(error) {
+/**
+ * What was thrown, as an error that has a message.
+ * @param {unknown} thrown
+ */
+export function asError(thrown) {
+  return thrown instanceof Error && thrown.message ? thrown : new Error(String(thrown));
+}
+
+/**
+ * Something went wrong; stays until it is closed.
+ * @param {unknown} thrown
+ */
+export function complain(thrown) {
+  const error = asError(thrown);
   if (error.name === "AbortError") return;
-  const text = error.message || String(error);
-  if ([...wrong.children].some((notice) => notice.dataset.text === text)) return;
-  const notice = h("div", { class: "notice wrong", "data-text": text }, h("p", {}, text));
+  const text = error.message;
+  if ([...wrong.querySelectorAll("p")].some((told) => told.textContent === text)) return;
+  const notice = h("div", { class: "notice wrong" }, h("p", {}, text));
   notice.append(button("Close", () => notice.remove(), { class: "quiet" }));
   wrong.append(notice);
 }
@@ -31,7 +46,11 @@ export function clearNotices() {
   wrong.replaceChildren();
 }
 
-/** Does something at a button's press: the button rests meanwhile, a failure is told. */
+/**
+ * Does something at a button's press: the button rests meanwhile, a failure is told.
+ * @param {HTMLButtonElement} pressed
+ * @param {() => Promise<unknown>} action
+ */
 export async function doing(pressed, action) {
   if (pressed.getAttribute("aria-busy") === "true") return;
   pressed.setAttribute("aria-busy", "true");
@@ -44,7 +63,14 @@ export async function doing(pressed, action) {
   }
 }
 
-/** Asks; `true` if it was confirmed. Closing or Escape is a no. `body` may hold fields. */
+/**
+ * Asks; `true` if it was confirmed. Closing or Escape is a no. `body` may hold fields.
+ * @param {string} title
+ * @param {HTMLElement} body
+ * @param {string} yes
+ * @param {{ danger?: boolean }} [looks]
+ * @returns {Promise<boolean>}
+ */
 export function confirmed(title, body, yes, { danger = true } = {}) {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "question" }, title);
@@ -63,17 +89,21 @@ export function confirmed(title, body, yes, { danger = true } = {}) {
     document.body.append(dialog);
     dialog.showModal();
     // The harmless answer has the focus, unless there is something to fill in.
-    (form.querySelector("input, select") ?? no).focus();
+    /** @type {HTMLElement} */ (form.querySelector("input, select") ?? no).focus();
   });
 }
 
-/** What a page shows when its question was not answered. */
+/**
+ * What a page shows when its question was not answered.
+ * @param {unknown} error
+ * @param {() => unknown} again
+ */
 export function failure(error, again) {
   return h(
     "div",
     { class: "empty", role: "alert" },
     h("p", { class: "empty-title" }, "This could not be shown"),
-    h("p", {}, error.message),
+    h("p", {}, asError(error).message),
     button("Try again", again),
   );
 }

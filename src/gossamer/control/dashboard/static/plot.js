@@ -5,6 +5,14 @@
 
 import { fill, h, s, say } from "./dom.js";
 import { clock } from "./format.js";
+import { areas, bars, lines, stack } from "./series.js";
+
+/**
+ * @import { Layer, Scale, Series } from "./series.js"
+ * @typedef {[number, number]} Span from and to, of the time axis
+ * @typedef {{ times: number[], series: Series[], span: Span, least: number }} Data
+ * @typedef {"line" | "stack" | "bars"} Kind
+ */
 
 const HEIGHT = 168;
 const LEFT = 52;
@@ -13,20 +21,31 @@ const TOP = 10;
 const BOTTOM = 22;
 
 export class Plot {
+  /** @type {Kind} */
   #kind;
+  /** @type {(value: number) => string} */
   #format;
+  /** @type {(value: number) => string} */
   #axis;
+  /** @type {1000 | 1024} */
+  #base;
   #svg = s("svg", { class: "plot", role: "img", preserveAspectRatio: "none" });
   #gist;
   #legend = h("ul", { class: "legend" });
   #readout = h("p", { class: "readout" });
+  /** @type {Data | null} */
   #data = null;
+  /** @type {number | null} the time pointed at */
   #at = null;
   #width = 0;
   #observer;
 
-  /** `kind`: line, stack or bars. `format` writes a value with its unit, `axis` a tick. */
-  constructor({ title, kind = "line", format, axis, unit }) {
+  /**
+   * `format` writes a value with its unit, `axis` a tick; `base` 1024: ticks are round in KiB, MiB …
+   * @param {{ title: string, kind?: Kind, format: (value: number) => string, axis: (value: number) => string, unit: string, base?: 1000 | 1024 }} given
+   */
+  constructor({ title, kind = "line", format, axis, unit, base = 1000 }) {
+    this.#base = base;
     this.#kind = kind;
     this.#format = format;
     this.#axis = axis;
@@ -48,7 +67,7 @@ export class Plot {
     this.#svg.addEventListener("pointerdown", (event) => this.#point(event));
     this.#svg.addEventListener("pointerleave", () => this.#point(null));
     this.#observer = new ResizeObserver((entries) => {
-      const width = Math.round(entries[0].contentRect.width);
+      const width = Math.round(entries[0]?.contentRect.width ?? 0);
       if (width && width !== this.#width) {
         this.#width = width;
         this.#draw();
@@ -61,7 +80,10 @@ export class Plot {
     this.#observer.disconnect();
   }
 
-  /** `series`: [{ label, colour (1…9), values }]; `span`: [from, to] of the time axis. */
+  /**
+   * `series`: [{ label, colour (1…9), values }]; `span`: [from, to] of the time axis.
+   * @param {{ times: number[], series: Series[], span: Span, now?: string, least?: number }} given
+   */
   show({ times, series, span, now, least = 0 }) {
     this.#data = { times, series, span, least };
     say(this.#gist, now ?? "");
@@ -72,29 +94,38 @@ export class Plot {
     if (!this.#data || !this.#width) return;
     const { times, series, span, least } = this.#data;
     const stacked = this.#kind !== "line";
-    const tops = stacked ? stack(series, times.length) : series.map((one) => one.values);
+    const layers = stacked ? stack(series, times.length) : series.map(({ colour, values }) => ({ colour, low: [], high: values }));
     let highest = least;
-    for (const values of tops) for (const value of values) if (value > highest) highest = value;
-    const ticks = niceTicks(highest || 1);
-    const top = ticks.at(-1);
+    for (const { high } of layers) for (const value of high) if (value !== null && value > highest) highest = value;
+    const ticks = niceTicks(highest || 1, this.#base);
+    const top = ticks.at(-1) ?? 1;
     const wide = Math.max(60, this.#width - LEFT - RIGHT);
+    /** @type {Scale} */
     const x = (time) => LEFT + ((time - span[0]) / (span[1] - span[0])) * wide;
+    /** @type {Scale} */
     const y = (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
+    /** @type {SVGElement[]} */
     const drawn = [...this.#axes(ticks, span, x, y)];
-    if (this.#kind === "bars") drawn.push(...this.#bars(times, series, tops, x, y));
-    else if (stacked) drawn.push(...this.#areas(times, series, tops, x, y));
-    else drawn.push(...this.#lines(times, series, x, y));
+    if (this.#kind === "bars") drawn.push(...bars(times, layers, x, y, LEFT));
+    else if (stacked) drawn.push(...areas(times, layers, x, y));
+    else drawn.push(...lines(times, layers, x, y));
     if (!times.length) {
       drawn.push(
         s("text", { x: LEFT + wide / 2, y: HEIGHT / 2, class: "tick", "text-anchor": "middle" }, "no readings yet"),
       );
     }
-    if (this.#at !== null && times.length) drawn.push(...this.#mark(times, series, tops, x, y));
+    if (this.#at !== null && times.length) drawn.push(...this.#mark(nearest(times, this.#at), times, layers, x, y));
     fill(this.#svg, ...drawn);
-    this.#say();
+    this.#say(this.#data);
   }
 
+  /**
+   * @param {number[]} ticks
+   * @param {Span} span
+   * @param {Scale} x
+   * @param {Scale} y
+   */
   *#axes(ticks, span, x, y) {
     for (const tick of ticks) {
       yield s("line", { x1: LEFT, x2: this.#width - RIGHT, y1: y(tick), y2: y(tick), class: tick ? "grid" : "base" });
@@ -110,65 +141,26 @@ export class Plot {
     }
   }
 
-  *#lines(times, series, x, y) {
-    for (const one of series) {
-      const path = pieces(times, one.values).map((piece) =>
-        piece.map(([time, value], at) => `${at ? "L" : "M"}${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join(""),
-      );
-      if (series.length === 1) {
-        const ground = y(0).toFixed(1);
-        const area = pieces(times, one.values).map((piece, at) =>
-          `${path[at]}L${x(piece.at(-1)[0]).toFixed(1)} ${ground}L${x(piece[0][0]).toFixed(1)} ${ground}Z`,
-        );
-        yield s("path", { d: area.join(""), class: `wash c${one.colour}` });
-      }
-      yield s("path", { d: path.join(""), class: `line c${one.colour}` });
-    }
-  }
-
-  *#areas(times, series, tops, x, y) {
-    for (let at = series.length - 1; at >= 0; at -= 1) {
-      const under = at ? tops[at - 1] : null;
-      const path = pieces(times, tops[at]).map((piece) => {
-        const begin = times.indexOf(piece[0][0]);
-        const up = piece.map(([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`);
-        const down = piece
-          .map(([time], index) => `${x(time).toFixed(1)} ${y(under ? under[begin + index] : 0).toFixed(1)}`)
-          .reverse();
-        return `M${[...up, ...down].join("L")}Z`;
-      });
-      yield s("path", { d: path.join(""), class: `area c${series[at].colour}` });
-    }
-  }
-
-  *#bars(times, series, tops, x, y) {
-    if (times.length < 2) return;
-    const wide = Math.max(1, x(times[1]) - x(times[0]) - 2);
-    for (let at = series.length - 1; at >= 0; at -= 1) {
-      const path = times.map((time, index) => {
-        const low = at ? tops[at - 1][index] : 0;
-        const high = tops[at][index];
-        if (high === null || high <= low) return "";
-        const left = Math.max(LEFT, x(time) - wide - 1);
-        return `M${left.toFixed(1)} ${y(high).toFixed(1)}h${wide.toFixed(1)}V${y(low).toFixed(1)}h-${wide.toFixed(1)}Z`;
-      });
-      yield s("path", { d: path.join(""), class: `area c${series[at].colour}` });
-    }
-  }
-
-  *#mark(times, series, tops, x, y) {
-    const at = nearest(times, this.#at);
-    const place = x(times[at]);
+  /**
+   * @param {number} at
+   * @param {number[]} times
+   * @param {Layer[]} layers
+   * @param {Scale} x
+   * @param {Scale} y
+   */
+  *#mark(at, times, layers, x, y) {
+    const place = x(times[at] ?? 0);
     yield s("line", { x1: place, x2: place, y1: TOP, y2: HEIGHT - BOTTOM, class: "mark" });
     if (this.#kind !== "line") return;
-    for (const [index, one] of series.entries()) {
-      const value = tops[index][at];
-      if (value !== null) yield s("circle", { cx: place, cy: y(value), r: 3.5, class: `dot c${one.colour}` });
+    for (const { colour, high } of layers) {
+      const value = high[at] ?? null;
+      if (value !== null) yield s("circle", { cx: place, cy: y(value), r: 3.5, class: `dot c${colour}` });
     }
   }
 
+  /** @param {PointerEvent | null} event */
   #point(event) {
-    if (!event || !this.#data?.times.length) {
+    if (!event || !this.#data || !this.#data.times.length) {
       this.#at = null;
     } else {
       const box = this.#svg.getBoundingClientRect();
@@ -178,12 +170,14 @@ export class Plot {
     this.#draw();
   }
 
-  #say() {
-    const { times, series } = this.#data;
+  /** @param {Data} data */
+  #say({ times, series }) {
     const at = this.#at === null ? times.length - 1 : nearest(times, this.#at);
+    /** @param {number | null | undefined} value */
     const text = (value) => (value === null || value === undefined ? "–" : this.#format(value));
     const single = series.length === 1;
-    const all = single ? series[0].values.filter((value) => value !== null) : [];
+    const all = single ? series.flatMap((one) => one.values).filter((value) => value !== null) : [];
+    /** @type {[string, string, number?][]} */
     let legend = series.map((one) => [one.label, text(one.values[at]), one.colour]);
     if (single && this.#at === null && all.length) {
       const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
@@ -192,58 +186,52 @@ export class Plot {
     const key = JSON.stringify(legend);
     if (this.#legend.dataset.key !== key) {
       this.#legend.dataset.key = key;
-      fill(this.#legend, legend.map(([label, text, colour]) => h("li", {}, !single && h("span", { class: `swatch c${colour}` }), `${label} `, h("b", {}, text))));
+      fill(this.#legend, legend.map(([label, shown, colour]) => h("li", {}, !single && h("span", { class: `swatch c${colour}` }), `${label} `, h("b", {}, shown))));
     }
-    say(this.#readout, this.#at === null ? "" : clock(times[at]));
-    const gist = legend.map(([label, text]) => `${label} ${text}`).join(", ");
+    say(this.#readout, this.#at === null ? "" : clock(times[at] ?? 0));
+    const gist = legend.map(([label, shown]) => `${label} ${shown}`).join(", ");
     this.#svg.setAttribute("aria-label", `${this.title} over time. ${single ? "" : "Last: "}${gist || "no readings"}`);
   }
 }
 
-function stack(series, length) {
-  const tops = [];
-  let under = new Array(length).fill(0);
-  for (const one of series) {
-    under = under.map((low, at) => (one.values[at] === null || low === null ? null : low + one.values[at]));
-    tops.push(under);
-  }
-  return tops;
-}
-
-/** Runs of values without a gap, as pairs of time and value. */
-function pieces(times, values) {
-  const found = [];
-  let piece = [];
-  times.forEach((time, at) => {
-    if (values[at] === null || values[at] === undefined) {
-      if (piece.length) found.push(piece);
-      piece = [];
-    } else {
-      piece.push([time, values[at]]);
-    }
-  });
-  if (piece.length) found.push(piece);
-  return found;
-}
-
+/**
+ * @param {number[]} times
+ * @param {number} wanted
+ */
 function nearest(times, wanted) {
   let best = 0;
+  let least = Infinity;
   times.forEach((time, at) => {
-    if (Math.abs(time - wanted) < Math.abs(times[best] - wanted)) best = at;
+    const away = Math.abs(time - wanted);
+    if (away < least) [best, least] = [at, away];
   });
   return best;
 }
 
-/** 0, and three to five round steps up to at least `highest`. */
-export function niceTicks(highest) {
+/**
+ * 0, and three to five round steps up to at least `highest`. In base 1024 they are round in its largest unit.
+ * @param {number} highest
+ * @param {1000 | 1024} base
+ * @returns {number[]}
+ */
+export function niceTicks(highest, base = 1000) {
+  if (base === 1024) {
+    const unit = 1024 ** Math.max(0, Math.floor(Math.log2(highest) / 10));
+    return niceTicks(highest / unit).map((tick) => tick * unit);
+  }
   const rough = highest / 4;
   const size = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * size).find((one) => one >= rough * 0.999);
-  const ticks = [0];
-  while (ticks.at(-1) < highest * 0.999) ticks.push(Number((ticks.at(-1) + step).toPrecision(10)));
-  return ticks;
+  const factor = [1, 2, 2.5, 5].find((one) => one * size >= rough * 0.999) ?? 10;
+  const number = Math.ceil((highest * 0.999) / (factor * size));
+  return Array.from({ length: number + 1 }, (_, at) => Number((at * factor * size).toPrecision(10)));
 }
 
+/**
+ * The seconds between two ticks of the time axis, and whether their labels need seconds.
+ * @param {number} seconds
+ * @param {number} width
+ * @returns {[number, boolean]}
+ */
 function timeStep(seconds, width) {
   const room = Math.max(2, Math.floor(width / 90));
   const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200];

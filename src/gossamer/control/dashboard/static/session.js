@@ -7,10 +7,10 @@ const KEY = "gossamer.token";
 
 /** The token of the fragment, if there is one; the fragment is gone afterwards. */
 export function takeFromFragment() {
-  const found = /^#token=([^&]+)(?:&|$)/.exec(location.hash);
+  const found = /^#token=([^&]+)(?:&|$)/u.exec(location.hash);
   if (!found) return null;
   history.replaceState(null, "", `${location.pathname}#/`);
-  let token = found[1];
+  let token = found[1] ?? "";
   try {
     token = decodeURIComponent(token);
   } catch {
@@ -20,6 +20,7 @@ export function takeFromFragment() {
   return token;
 }
 
+/** @param {string} token */
 export function keep(token) {
   try {
     sessionStorage.setItem(KEY, token);

@@ -16,8 +16,31 @@ import * as settings from "./pages/settings.js";
 import * as submission from "./pages/submission.js";
 import * as url from "./pages/url.js";
 
+/**
+ * @import { Access, Command, Status } from "api"
+ * @import { Api } from "./api.js"
+ * @import { Live } from "./live.js"
+ * @import { Outcomes } from "./outcomes.js"
+ *
+ * What every page works with.
+ * @typedef {object} Shared
+ * @property {Api} api
+ * @property {Live} live
+ * @property {Access} access
+ * @property {Outcomes} outcomes
+ * @property {boolean} operates whether the token may change something
+ *
+ * What a page works with: of its address, the `rest` after its name and the `query`; `signal` ends with the page.
+ * @typedef {Shared & { rest: string, query: URLSearchParams, signal: AbortSignal }} Context
+ *
+ * @typedef {{ show: (root: HTMLElement, context: Context) => void }} Page
+ */
+
+/** @type {[string, string, Page]} */
+const FIRST = ["overview", "Overview", overview];
+/** @type {[string, string, Page, Page?][]} name, label, page, page of a single one */
 const PAGES = [
-  ["overview", "Overview", overview],
+  FIRST,
   ["nodes", "Nodes", nodes],
   ["partitions", "Partitions", partitions],
   ["hosts", "Hosts", hosts, host],
@@ -26,11 +49,14 @@ const PAGES = [
   ["seeds", "Seeds", seeds, submission],
   ["events", "Events", events],
 ];
+/** @type {Record<string, string>} */
 const TONES = { running: "good", paused: "warn", disk_full: "bad", finished: "calm", limit_reached: "calm" };
 
 export class Shell {
+  /** @type {Shared} */
   #context;
   #closed = new AbortController();
+  /** @type {AbortController | null} */
   #page = null;
   #state = h("span", { class: "pill" });
   #crawl = h("span", { class: "crawl" });
@@ -38,11 +64,14 @@ export class Shell {
   #steer = button("Pause", () => this.#pauseOrResume(), { class: "steer", disabled: true });
   #lost = h("div", { class: "lost", hidden: true });
   #main = h("main", { id: "main", tabindex: "-1" });
+  /** @type {Map<string, HTMLAnchorElement>} */
   #links = new Map();
-  #timer = 0;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
 
-  constructor({ api, live, access, signOut }) {
-    this.#context = { api, live, access, operates: access.role === "operate" };
+  /** @param {Omit<Shared, "operates"> & { signOut: () => void }} given */
+  constructor({ api, live, access, outcomes, signOut }) {
+    this.#context = { api, live, access, outcomes, operates: access.role === "operate" };
     for (const [name, label] of PAGES) this.#links.set(name, link(`#/${name}`, label));
     const skip = h(
       "a",
@@ -90,8 +119,8 @@ export class Shell {
   begin() {
     const { live } = this.#context;
     const { signal } = this.#closed;
-    live.addEventListener("status", ({ detail }) => this.#show(detail), { signal });
-    live.addEventListener("state", () => this.#showLine(), { signal });
+    live.on("status", (status) => this.#show(status), signal);
+    live.on("state", () => this.#showLine(), signal);
     window.addEventListener("hashchange", () => this.#route(), { signal });
     this.#timer = setInterval(() => this.#showLine(), 1000);
     this.#showLine();
@@ -128,16 +157,19 @@ export class Shell {
   }
 
   #label = "";
+  /** @type {Command} what the button in the head does */
+  #next = "pause";
 
   #title() {
-    const status = this.#context.live.status;
+    const { status } = this.#context.live;
     document.title = [this.#label, status?.crawl, "Gossamer"].filter(Boolean).join(" · ");
   }
 
+  /** @param {Status} status */
   #show(status) {
-    const doing = status.wanted === "stop" ? "stopping" : status.activity;
-    say(this.#state, capital(words(doing)));
-    this.#state.className = `pill ${TONES[doing] ?? "warn"}`;
+    const now = status.wanted === "stop" ? "stopping" : status.activity;
+    say(this.#state, capital(words(now)));
+    this.#state.className = `pill ${TONES[now] ?? "warn"}`;
     if (this.#crawl.textContent !== status.crawl) {
       fill(this.#crawl, web(status.crawl));
       this.#title();
@@ -145,7 +177,7 @@ export class Shell {
     const paused = status.wanted === "pause";
     say(this.#steer, paused ? "Resume" : "Pause");
     this.#steer.disabled = status.wanted === "stop";
-    this.#steer.dataset.command = paused ? "resume" : "pause";
+    this.#next = paused ? "resume" : "pause";
     if (this.#context.live.state === "live") {
       this.#line.title = `${figure(status.pages_per_second)} pages/s`;
     }
@@ -173,21 +205,20 @@ export class Shell {
   }
 
   #pauseOrResume() {
-    return doing(this.#steer, () => command(this.#context.api, this.#steer.dataset.command));
+    return doing(this.#steer, () => command(this.#context.api, this.#next));
   }
 }
 
 function address() {
-  const [path, search] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const [path = "", search = ""] = location.hash.replace(/^#\/?/u, "").split(/\?(.*)/su);
   const [name, ...more] = path.split("/");
-  const found = PAGES.find(([one]) => one === name) ?? PAGES[0];
+  const [key, label, list, single] = PAGES.find(([one]) => one === name) ?? FIRST;
   let rest = more.join("/");
   try {
     rest = decodeURIComponent(rest);
   } catch {
     // Typed by hand, perhaps: as it stands.
   }
-  const [key, label, list, single] = found;
   const page = rest && single ? single : list;
-  return { name: key, label, page, rest, query: new URLSearchParams(search ?? "") };
+  return { name: key, label, page, rest, query: new URLSearchParams(search) };
 }

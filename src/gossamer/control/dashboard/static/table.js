@@ -3,16 +3,33 @@
 
 import { fill, h } from "./dom.js";
 
+/**
+ * @import { Child } from "./dom.js"
+ * @typedef {{ element: HTMLElement, cells: HTMLElement[], values: string[] }} Shown
+ */
+
+/**
+ * A cell is drawn again when `of(row)`, as JSON, is another; without `draw` it is what is drawn.
+ * @template R
+ * @typedef {object} Column
+ * @property {string} label
+ * @property {(row: R) => unknown} of
+ * @property {(row: R) => Child | Child[]} [draw]
+ * @property {boolean} [number]
+ * @property {boolean} [wide]
+ */
+
+/** @template R */
 export class Table {
+  /** @type {Column<R>[]} */
   #columns;
+  /** @type {(row: R) => string | number} */
   #key;
+  /** @type {Map<string | number, Shown>} */
   #rows = new Map();
   #body = h("tbody", { role: "rowgroup" });
 
-  /**
-   * `columns`: { label, of(row) → value, draw(value, row) → text or node, number, wide, hidden }.
-   * A cell is drawn again when its value, as JSON, is another. `sort(label)` gives a head's content.
-   */
+  /** @param {{ caption: string, columns: Column<R>[], key: (row: R) => string | number, className?: string }} given */
   constructor({ caption, columns, key, className = "" }) {
     this.#columns = columns;
     this.#key = key;
@@ -33,6 +50,7 @@ export class Table {
     );
   }
 
+  /** @param {R[]} rows */
   show(rows) {
     const left = new Map();
     let place = this.#body.firstElementChild;
@@ -41,13 +59,14 @@ export class Table {
       const shown = this.#rows.get(key) ?? this.#make();
       this.#update(shown, row);
       left.set(key, shown);
-      if (shown.element === place) place = place.nextElementSibling;
+      if (place && shown.element === place) place = place.nextElementSibling;
       else this.#body.insertBefore(shown.element, place);
     }
     for (const [key, shown] of this.#rows) if (!left.has(key)) shown.element.remove();
     this.#rows = left;
   }
 
+  /** @returns {Shown} */
   #make() {
     const cells = this.#columns.map((column, index) =>
       h(index === 0 ? "th" : "td", {
@@ -60,13 +79,18 @@ export class Table {
     return { element: h("tr", { role: "row" }, cells), cells, values: [] };
   }
 
+  /**
+   * @param {Shown} shown
+   * @param {R} row
+   */
   #update(shown, row) {
     this.#columns.forEach((column, index) => {
       const value = column.of(row);
       const text = JSON.stringify(value) ?? "";
-      if (shown.values[index] === text) return;
+      const cell = shown.cells[index];
+      if (!cell || shown.values[index] === text) return;
       shown.values[index] = text;
-      fill(shown.cells[index], column.draw ? column.draw(value, row) : value);
+      fill(cell, column.draw ? column.draw(row) : String(value));
     });
   }
 }

@@ -4,6 +4,13 @@ import { keepAsking } from "../asking.js";
 import { empty, fill, h, link, select, web } from "../dom.js";
 import { capital, date, relative, value, words } from "../format.js";
 
+/**
+ * @import { AuditEntry, CrawlEvent, EventKind } from "api"
+ * @import { Child } from "../dom.js"
+ * @import { Context } from "../shell.js"
+ */
+
+/** @type {[string, string, (kind: EventKind) => boolean][]} */
 const GROUPS = [
   ["", "All", () => true],
   ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint", "rerank"].includes(kind)],
@@ -12,8 +19,13 @@ const GROUPS = [
   ["alerts", "Alerts", (kind) => kind.startsWith("alert")],
 ];
 const MOST = 500;
+/** @type {Partial<Record<EventKind, string>>} */
 const TONES = { alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { live, api, signal } = context;
   const list = h("ol", { class: "events", reversed: true });
@@ -27,28 +39,33 @@ export function show(root, context) {
     list,
     h("section", { class: "card" }, h("h2", {}, "Audit log"), h("p", { class: "hint" }, "Every change that somebody made, or tried to make, last first."), audit),
   );
+  /** @param {CrawlEvent} event */
+  const wanted = ({ kind }) => GROUPS.some(([key, , belongs]) => key === choose.value && belongs(kind));
   const draw = () => {
-    const wanted = GROUPS.find(([key]) => key === choose.value)[2];
-    const shown = live.events.filter((event) => wanted(event.kind)).reverse();
+    const shown = live.events.filter(wanted).toReversed();
     fill(list, shown.map((event) => line(event, live.now())));
     fill(nothing, shown.length ? null : empty("Nothing happened yet", "Joins, failures, hand-overs, commands and changes are told here as they happen."));
   };
   draw();
-  live.addEventListener("events", draw, { signal });
-  live.addEventListener("event", ({ detail }) => {
+  live.on("events", draw, signal);
+  live.on("event", (event) => {
     // Only the new one is drawn: what is read or has the focus stays.
-    if (GROUPS.find(([key]) => key === choose.value)[2](detail.kind)) {
+    if (wanted(event)) {
       fill(nothing);
-      list.prepend(line(detail, live.now()));
-      if (list.children.length > MOST) list.lastElementChild.remove();
+      list.prepend(line(event, live.now()));
+      if (list.children.length > MOST) list.lastElementChild?.remove();
     }
-    if (detail.who !== null) again();
-  }, { signal });
-  const again = keepAsking(context, audit, 0, () => api.get("/audit", { limit: 50 }, signal), (lines) => fill(audit, auditTable(lines)));
+    if (event.who !== null) again();
+  }, signal);
+  const again = keepAsking(context, audit, 0, () => api.get("/audit", { query: { limit: 50 }, signal }), (lines) => fill(audit, auditTable(lines)));
 }
 
+/**
+ * @param {CrawlEvent} event
+ * @param {number} now
+ */
 function line(event, now) {
-  const target = event.data?.submission ? link(`#/seeds/${event.data.submission}`, "see what became of them") : null;
+  const target = event.data.submission ? link(`#/seeds/${event.data.submission}`, "see what became of them") : null;
   return h(
     "li",
     {},
@@ -65,8 +82,13 @@ function line(event, now) {
   );
 }
 
+/** @param {AuditEntry[]} lines */
 function auditTable(lines) {
   if (!lines.length) return empty("No changes yet", "Commands, settings, seeds and host changes leave a line here.");
+  /**
+   * @param {string} label
+   * @param {(Child | Child[])[]} children
+   */
   const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, ...children);
   return h(
     "div",
@@ -79,7 +101,7 @@ function auditTable(lines) {
       h(
         "tbody",
         { role: "rowgroup" },
-        [...lines].reverse().map((entry) =>
+        lines.toReversed().map((entry) =>
           h(
             "tr",
             { role: "row" },

@@ -1,11 +1,20 @@
 // A host: all that is known of it, and what can be done.
 
-import { part } from "../api.js";
 import { keepAsking } from "../asking.js";
 import { facts, fill, h, link, web } from "../dom.js";
 import { bytes, count, date, relative, span, words } from "../format.js";
 import { actions, gapSource, nextVisit, robots, standing } from "../hosting.js";
 
+/**
+ * @import { HostRow, RobotsView } from "api"
+ * @import { Child } from "../dom.js"
+ * @import { Context } from "../shell.js"
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { api, live, signal, operates, rest: name } = context;
   const place = h("div", {});
@@ -17,6 +26,7 @@ export function show(root, context) {
     place,
   );
   let drawn = "";
+  /** @param {HostRow} host */
   const draw = (host) => {
     fill(place, account(host, live.now()));
     const key = JSON.stringify([host.blocked, host.set_aside, host.given_up, host.override, host.failures_in_a_row > 0]);
@@ -25,10 +35,19 @@ export function show(root, context) {
       fill(steering, actions(api, host, (after) => { draw(after); again(); }));
     }
   };
-  const again = keepAsking(context, place, 3, () => api.get(`/hosts/${part(name)}`, {}, signal), draw);
+  const again = keepAsking(context, place, 3, () => api.get("/hosts/{host}", { path: { host: name }, signal }), draw);
 }
 
+/**
+ * @param {HostRow} host
+ * @param {number} now
+ */
 export function account(host, now) {
+  /**
+   * @param {string} label
+   * @param {RobotsView} view
+   * @returns {[string, Child]}
+   */
   const scheme = (label, view) => [label, robots(view, now)];
   return h(
     "div",

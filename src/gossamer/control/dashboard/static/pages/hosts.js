@@ -7,42 +7,55 @@ import { STANDINGS, gapSource, nextShort, robotsShort, standing, steer } from ".
 import { doing } from "../notices.js";
 import { Table } from "../table.js";
 
+/**
+ * @import { HostRow, HostSort, HostStanding } from "api"
+ * @import { Column } from "../table.js"
+ * @import { Context } from "../shell.js"
+ */
+
+/** @type {[HostSort, string][]} */
 const SORTS = [
   ["queued", "Most queued"], ["pages", "Most pages"], ["errors", "Most errors"],
   ["last_visit", "Last visited"], ["next_visit", "Next visit"], ["name", "Name"],
 ];
+/** @type {[HostStanding | "", string][]} */
+const STATES = [["", "All"], ...STANDINGS];
 const LIMIT = 50;
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { api, live, signal, operates, query } = context;
   const asked = {
-    sort: SORTS.some(([key]) => key === query.get("sort")) ? query.get("sort") : "queued",
+    sort: sortOf(query.get("sort")),
     search: query.get("search") ?? "",
-    standing: STANDINGS.some(([key]) => key === query.get("standing")) ? query.get("standing") : "",
+    standing: standingOf(query.get("standing")),
   };
   // Cursors of the pages before, so that one can go back.
+  /** @type {(string | null)[]} */
   let cursors = [null];
   const place = h("div", {});
   const nothing = h("div", {});
   const found = h("p", { class: "hint", role: "status" });
-  const table = new Table({
-    caption: "Hosts",
-    className: "cards",
-    key: (host) => host.name,
-    columns: [
-      { label: "Host", of: (host) => host.name, draw: (name) => link(`#/hosts/${encodeURIComponent(name)}`, web(name, "cut")) },
-      { label: "State", of: (host) => [host.standing, host.given_up], draw: ([name, why]) => [standing(name), why && h("span", { class: "sub" }, words(why))] },
-      { label: "Queued", number: true, of: (host) => count(host.queued) },
-      { label: "Pages", number: true, of: (host) => [host.pages, host.quota], draw: ([pages, quota]) => [count(pages), quota !== null && h("span", { class: "sub" }, `of ${count(quota)}`)] },
-      { label: "Errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ([errors, row]) => [count(errors), row > 0 && h("span", { class: "sub bad-text" }, `${count(row)} in a row`)] },
-      { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ([gap, source]) => [gap, h("span", { class: "sub", title: gapSource(source) }, words(source))] },
-      { label: "Robots", of: robotsShort },
-      { label: "Next visit", number: true, of: (host) => nextShort(host, live.now()) },
-      ...(operates ? [{ label: "Commands", wide: true, of: (host) => [host.name, host.blocked], draw: (_, host) => quick(host) }] : []),
-    ],
-  });
+  /** @type {Column<HostRow>[]} */
+  const columns = [
+    { label: "Host", of: (host) => host.name, draw: ({ name }) => link(`#/hosts/${encodeURIComponent(name)}`, web(name, "cut")) },
+    { label: "State", of: (host) => [host.standing, host.given_up], draw: (host) => [standing(host.standing), host.given_up && h("span", { class: "sub" }, words(host.given_up))] },
+    { label: "Queued", number: true, of: (host) => count(host.queued) },
+    { label: "Pages", number: true, of: (host) => [host.pages, host.quota], draw: ({ pages, quota }) => [count(pages), quota !== null && h("span", { class: "sub" }, `of ${count(quota)}`)] },
+    { label: "Errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ({ errors, failures_in_a_row: row }) => [count(errors), row > 0 && h("span", { class: "sub bad-text" }, `${count(row)} in a row`)] },
+    { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ({ gap, gap_source: source }) => [span(gap), h("span", { class: "sub", title: gapSource(source) }, words(source))] },
+    { label: "Robots", of: robotsShort },
+    { label: "Next visit", number: true, of: (host) => nextShort(host, live.now()) },
+  ];
+  if (operates) columns.push({ label: "Commands", wide: true, of: (host) => [host.name, host.blocked], draw: (host) => quick(host) });
+  const table = new Table({ caption: "Hosts", className: "cards", key: (host) => host.name, columns });
+  /** @param {HostRow} host */
   const quick = (host) => {
     const action = host.blocked ? "unblock" : "block";
+    /** @type {HTMLButtonElement} */
     const go = button(host.blocked ? "Unblock" : "Block", () => doing(go, async () => {
       await steer(api, host.name, action);
       again();
@@ -51,9 +64,10 @@ export function show(root, context) {
   };
   const search = h("input", { type: "search", maxlength: 255, value: asked.search, autocapitalize: "none", spellcheck: "false" });
   const sort = select(SORTS, asked.sort);
-  const stands = select([["", "All"], ...STANDINGS], asked.standing);
+  const stands = select(STATES, asked.standing);
   const back = button("Previous", () => { cursors.pop(); turn(); });
   const on = button("Next", () => { cursors.push(next); turn(); });
+  /** @type {string | null} */
   let next = null;
   root.append(
     h("h1", {}, "Hosts"),
@@ -70,13 +84,14 @@ export function show(root, context) {
     h("div", { class: "buttons pager" }, back, on),
   );
   place.append(table.element);
-  let typing = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
   search.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(begin, 300); });
   for (const one of [sort, stands]) one.addEventListener("change", begin);
 
   function begin() {
     clearTimeout(typing);
-    const wanted = { sort: sort.value, search: search.value.trim(), standing: stands.value };
+    const wanted = { sort: sortOf(sort.value), search: search.value.trim(), standing: standingOf(stands.value) };
     if (JSON.stringify(wanted) === JSON.stringify(asked)) return;
     Object.assign(asked, wanted);
     cursors = [null];
@@ -92,10 +107,10 @@ export function show(root, context) {
 
   const again = keepAsking(
     context, place, 3,
-    () => api.get("/hosts", { ...asked, cursor: cursors.at(-1), limit: LIMIT }, signal),
+    () => api.get("/hosts", { query: { ...asked, standing: asked.standing || null, cursor: cursors.at(-1) ?? null, limit: LIMIT }, signal }),
     (page) => {
       const first = (cursors.length - 1) * LIMIT;
-      next = page.next;
+      ({ next } = page);
       back.disabled = cursors.length === 1;
       on.disabled = next === null;
       table.element.hidden = !page.hosts.length;
@@ -107,4 +122,20 @@ export function show(root, context) {
         : empty("No hosts yet", "A host appears when its first URL is queued. ", link("#/seeds", "Submit a seed"), " to begin."));
     },
   );
+}
+
+/**
+ * @param {string | null} given
+ * @returns {HostSort}
+ */
+function sortOf(given) {
+  return SORTS.find(([key]) => key === given)?.[0] ?? "queued";
+}
+
+/**
+ * @param {string | null} given
+ * @returns {HostStanding | ""}
+ */
+function standingOf(given) {
+  return STATES.find(([key]) => key === given)?.[0] ?? "";
 }

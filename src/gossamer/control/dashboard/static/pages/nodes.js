@@ -1,72 +1,96 @@
 // Nodes: who works, how well, and who was not heard of.
 
 import { keepAsking } from "../asking.js";
-import { part } from "../api.js";
 import { command } from "../commands.js";
 import { button, fill, h, prose, web } from "../dom.js";
 import { bytes, capital, count, date, figure, relative, span, words } from "../format.js";
 import { confirmed, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
 
+/**
+ * @import { CommandInfo, ControlNodeView, NodeCommand, NodeView } from "api"
+ * @import { Attributes } from "../dom.js"
+ * @import { Context } from "../shell.js"
+ * @import { Column } from "../table.js"
+ */
+
+/** @type {Record<NodeView["state"], string>} */
 const TONES = { running: "good", paused: "warn", joining: "calm", leaving: "calm", finished: "calm", silent: "bad", lost: "bad", disk_full: "bad" };
+/** @type {Record<ControlNodeView["state"], string>} */
 const CONTROL_TONES = { leads: "good", waits: "calm", lost: "bad" };
+/** @type {Record<ControlNodeView["state"], string>} */
 const CONTROL_WORDS = { leads: "Leads", waits: "Waits in reserve", lost: "Lost" };
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { api, live, signal, operates } = context;
+  /** @param {NodeView["state"]} value */
   const state = (value) => h("span", { class: `pill ${TONES[value] ?? "warn"}` }, capital(words(value)));
+  /** @param {number} time */
   const ago = (time) => `${span(Math.max(0, Math.round(live.now() - time)))} ago`;
-  const table = new Table({
-    caption: "Crawl nodes",
-    className: "cards",
-    key: (node) => node.id,
-    columns: [
-      { label: "Node", of: (node) => [node.id, node.address, node.pid], draw: ([id, address, pid]) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
-      { label: "State", of: (node) => [node.state, node.note], draw: ([value, note]) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-      { label: "Heartbeat", number: true, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: ([text, late, up]) => [h("span", { class: late ? "bad-text" : null }, text), h("span", { class: "sub" }, `up ${up}`)] },
-      { label: "Pages", number: true, of: (node) => [count(node.pages), figure(node.pages_per_second)], draw: ([pages, rate]) => [pages, h("span", { class: "sub" }, `${rate} per second`)] },
-      { label: "URLs analysed", number: true, of: (node) => [count(node.urls_seen), count(node.urls_queued)], draw: ([seen, queued]) => [seen, h("span", { class: "sub" }, `${queued} queued`)] },
-      { label: "Memory", number: true, of: (node) => bytes(node.rss) },
-      { label: "Disk", number: true, of: (node) => [bytes(node.disk), node.disk_free === null ? null : bytes(node.disk_free)], draw: ([used, free]) => [used, free && h("span", { class: "sub" }, `${free} free`)] },
-      { label: "Partitions", number: true, of: (node) => [count(node.partitions), node.settings_version], draw: ([partitions, version]) => [partitions, h("span", { class: "sub" }, `settings v${version}`)] },
-      ...(operates ? [{ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (_, node) => commands(node, context, () => again()) }] : []),
-    ],
-  });
+  /** @type {Column<NodeView>[]} */
+  const columns = [
+    { label: "Node", of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
+    { label: "State", of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
+    { label: "Heartbeat", number: true, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: (node) => [h("span", { class: live.now() - node.last_heartbeat > 10 ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
+    { label: "Pages", number: true, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), h("span", { class: "sub" }, `${figure(node.pages_per_second)} per second`)] },
+    { label: "URLs analysed", number: true, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), h("span", { class: "sub" }, `${count(node.urls_queued)} queued`)] },
+    { label: "Memory", number: true, of: (node) => bytes(node.rss) },
+    { label: "Disk", number: true, of: (node) => [bytes(node.disk), bytes(node.disk_free)], draw: (node) => [bytes(node.disk), node.disk_free !== null && h("span", { class: "sub" }, `${bytes(node.disk_free)} free`)] },
+    { label: "Partitions", number: true, of: (node) => [node.partitions, node.settings_version], draw: (node) => [count(node.partitions), h("span", { class: "sub" }, `settings v${node.settings_version}`)] },
+  ];
+  if (operates) columns.push({ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (node) => commands(node, context, () => again()) });
+  const table = new Table({ caption: "Crawl nodes", className: "cards", key: (node) => node.id, columns });
   const adding = h("div", {});
-  const controls = new Table({
-    caption: "Control nodes",
-    className: "cards",
-    key: (node) => node.id,
-    columns: [
-      { label: "Control node", of: (node) => [node.id, node.version], draw: ([id, version]) => [h("strong", {}, web(id)), version && h("span", { class: "sub" }, `version ${version}`)] },
-      { label: "State", of: (node) => node.state, draw: (value) => h("span", { class: `pill ${CONTROL_TONES[value] ?? "warn"}` }, CONTROL_WORDS[value] ?? capital(words(value))) },
-      { label: "Heartbeat", number: true, of: (node) => [node.last_heartbeat === null ? "–" : relative(node.last_heartbeat, live.now()), node.state === "lost"], draw: ([text, lost]) => h("span", { class: lost ? "bad-text" : null }, text) },
-      { label: "Since", number: true, of: (node) => (node.since === null ? "–" : date(node.since)) },
-      { label: "Serves at", of: (node) => node.url, draw: (url) => (url === null ? "–" : web(url)) },
-    ],
-  });
+  /** @type {Column<ControlNodeView>[]} */
+  const controlColumns = [
+    { label: "Control node", of: (node) => [node.id, node.version], draw: ({ id, version }) => [h("strong", {}, web(id)), version && h("span", { class: "sub" }, `version ${version}`)] },
+    { label: "State", of: (node) => node.state, draw: (node) => h("span", { class: `pill ${CONTROL_TONES[node.state] ?? "warn"}` }, CONTROL_WORDS[node.state] ?? capital(words(node.state))) },
+    { label: "Heartbeat", number: true, of: (node) => [heard(node), node.state], draw: (node) => h("span", { class: node.state === "lost" ? "bad-text" : null }, heard(node)) },
+    { label: "Since", number: true, of: (node) => (node.since === null ? "–" : date(node.since)) },
+    { label: "Serves at", of: (node) => node.url, draw: ({ url }) => (url === null ? "–" : web(url)) },
+  ];
+  /** @param {ControlNodeView} node */
+  const heard = (node) => (node.last_heartbeat === null ? "–" : relative(node.last_heartbeat, live.now()));
+  const controls = new Table({ caption: "Control nodes", className: "cards", key: (node) => node.id, columns: controlColumns });
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
     h("section", { class: "card" }, h("h2", {}, "Add a node"), adding),
     h("section", { class: "card" }, h("h2", {}, "Control nodes"), controls.element),
   );
-  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", {}, signal), (nodes) => table.show(nodes));
-  keepAsking(context, adding, 30, () => api.get("/commands", {}, signal), (offered) => showAdding(adding, offered, context, again));
+  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => table.show(nodes));
+  keepAsking(context, adding, 30, () => api.get("/commands", { signal }), (offered) => showAdding(adding, offered, context, again));
   // Every status tells them; asked for as well, where there are no live updates.
-  keepAsking(context, controls.element, 30, () => api.get("/control-nodes", {}, signal), (nodes) => controls.show(nodes));
-  live.addEventListener("status", () => controls.show(live.status.control), { signal });
-  live.addEventListener("event", ({ detail }) => detail.kind.startsWith("node") && again(), { signal });
+  keepAsking(context, controls.element, 30, () => api.get("/control-nodes", { signal }), (nodes) => controls.show(nodes));
+  live.on("status", (status) => controls.show(status.control), signal);
+  live.on("event", ({ kind }) => kind.startsWith("node") && again(), signal);
 }
 
+/**
+ * @param {NodeView} node
+ * @param {Context} context
+ * @param {() => void} again
+ */
 function commands(node, { api }, again) {
+  /** @param {NodeCommand} name */
   const give = (name) => async () => {
-    const after = await api.post(`/nodes/${part(node.id)}/${name}`);
+    const after = await api.post("/nodes/{node}/{command}", { path: { node: node.id, command: name } });
     tell(`${node.id}: ${name} was taken; it is ${words(after.state)}.`);
     again();
   };
+  /** @type {HTMLButtonElement[]} */
   const list = [];
-  const offer = (label, name, attributes = {}, ask = async () => true) => {
+  /**
+   * @param {string} label
+   * @param {NodeCommand} name
+   * @param {Attributes} attributes
+   */
+  const offer = (label, name, attributes = {}, ask = () => Promise.resolve(true)) => {
+    /** @type {HTMLButtonElement} */
     const go = button(label, () => doing(go, async () => { if (await ask()) await give(name)(); }), attributes);
     list.push(go);
   };
@@ -79,8 +103,15 @@ function commands(node, { api }, again) {
   return h("span", { class: "buttons" }, list);
 }
 
+/**
+ * @param {HTMLElement} place
+ * @param {CommandInfo[]} offered
+ * @param {Context} context
+ * @param {() => void} again
+ */
 function showAdding(place, offered, { api, operates }, again) {
   const one = offered.find(({ command: name }) => name === "add_node");
+  /** @type {HTMLButtonElement} */
   const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available || !operates });
   fill(
     place,

@@ -5,15 +5,27 @@ import { COMMANDS, command } from "../commands.js";
 import { button, fill, h, link, prose, s, say, web } from "../dom.js";
 import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
 import { doing } from "../notices.js";
-import { MEANINGS, group, GROUPS, tint } from "../outcomes.js";
+import { GROUPS, tint } from "../outcomes.js";
 import { Past } from "../past.js";
 import { Plot } from "../plot.js";
 
+/**
+ * @import { Alert, CommandInfo, Status } from "api"
+ * @import { Outcomes } from "../outcomes.js"
+ * @import { Counters, Values } from "../past.js"
+ * @import { Context } from "../shell.js"
+ */
+
+/** @type {[string, string][]} */
 const RANGES = [["600", "10 min"], ["3600", "1 h"], ["21600", "6 h"]];
 const NAMED = 6;
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
-  const { live, api, signal } = context;
+  const { live, api, signal, outcomes } = context;
   const past = new Past();
   const alerts = h("section", { class: "alerts", "aria-live": "polite", "aria-label": "Alerts" });
   const tiles = new Tiles();
@@ -43,9 +55,10 @@ export function show(root, context) {
   const draw = () => {
     if (document.hidden || !live.status) return;
     tiles.show(live.status, live.now());
-    drawPlots(plots, past, live.status);
-    showTotals(totals, live.status.outcomes);
+    drawPlots(plots, past, live.status, outcomes);
+    showTotals(totals, live.status.outcomes, outcomes);
   };
+  /** @param {number} seconds */
   async function load(seconds) {
     try {
       await past.load(api, seconds, signal);
@@ -54,23 +67,25 @@ export function show(root, context) {
       // The line says that it is lost; it is loaded when it is back.
     }
   }
-  live.addEventListener("status", ({ detail }) => { past.add(detail); draw(); }, { signal });
-  live.addEventListener("again", () => load(past.seconds), { signal });
-  signal.addEventListener("abort", () => Object.values(plots).forEach((plot) => plot.close()));
+  live.on("status", (status) => { past.add(status); draw(); }, signal);
+  live.on("again", () => load(past.seconds), signal);
+  signal.addEventListener("abort", () => { for (const plot of Object.values(plots)) plot.close(); });
   load(600);
-  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", {}, signal), (found) => showAlerts(alerts, found, live.now()));
-  const offered = keepAsking(context, commands, 10, () => api.get("/commands", {}, signal), (found) => showCommands(commands, found, context, () => offered()));
-  live.addEventListener("event", ({ detail }) => {
-    if (detail.kind.startsWith("alert")) look();
-    if (["paused", "resumed", "stopped"].includes(detail.kind)) offered();
-  }, { signal });
+  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live.now()));
+  /** @type {() => unknown} */
+  const offered = keepAsking(context, commands, 10, () => api.get("/commands", { signal }), (found) => showCommands(commands, found, context, () => offered()));
+  live.on("event", ({ kind }) => {
+    if (kind.startsWith("alert")) look();
+    if (["paused", "resumed", "stopped"].includes(kind)) offered();
+  }, signal);
 }
 
 function makePlots() {
+  /** @param {number} value */
   const perSecond = (value) => `${figure(value)}/s`;
   return {
     pages: new Plot({ title: "Pages", unit: "per second", format: perSecond, axis: short }),
-    bytes: new Plot({ title: "Received", unit: "bytes per second", format: (value) => `${bytes(value)}/s`, axis: (value) => bytes(value) }),
+    bytes: new Plot({ title: "Received", unit: "bytes per second", format: (value) => `${bytes(value)}/s`, axis: bytes, base: 1024 }),
     outcomes: new Plot({ title: "Outcomes", unit: "visits per second", kind: "stack", format: perSecond, axis: short }),
     activity: new Plot({ title: "Recent activity", unit: "visits in each bar", kind: "bars", format: count, axis: short }),
     queue: new Plot({ title: "Queue", unit: "URLs", format: count, axis: short }),
@@ -78,19 +93,29 @@ function makePlots() {
   };
 }
 
-function drawPlots(plots, past, status) {
+/**
+ * @param {ReturnType<typeof makePlots>} plots
+ * @param {Past} past
+ * @param {Status} status
+ * @param {Outcomes} outcomes
+ */
+function drawPlots(plots, past, status, outcomes) {
   const now = status.time;
   const shown = past.span(now);
   const data = past.sample({
     now,
     rates: ["pages", "bytes"],
-    gauges: ["urls_queued", "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_known"],
-    outcomes: true,
+    gauges: ["urls_queued", "hosts_active", "hosts_waiting", "hosts_set_aside"],
   });
   const { times } = data;
+  /**
+   * @param {string} label
+   * @param {Values} values
+   * @param {number} colour
+   */
   const one = (label, values, colour) => [{ label, values, colour }];
   plots.pages.show({ times, span: shown, series: one("pages", data.pages, 1), now: `${figure(status.pages_per_second)}/s`, least: 1 });
-  plots.bytes.show({ times, span: shown, series: one("received", data.bytes, 2), now: `${bytes(status.bytes_per_second)}/s`, least: 1000 });
+  plots.bytes.show({ times, span: shown, series: one("received", data.bytes, 2), now: `${bytes(status.bytes_per_second)}/s`, least: 1024 });
   plots.queue.show({ times, span: shown, series: one("queued", data.urls_queued, 5), now: count(status.urls_queued), least: 10 });
   plots.hosts.show({
     times, span: shown, least: 4, now: `${count(status.hosts_known)} known`,
@@ -101,30 +126,39 @@ function drawPlots(plots, past, status) {
     ],
   });
   plots.outcomes.show({ times, span: shown, series: outcomeSeries(data.grown), least: 1 });
-  const bars = past.sample({ now, points: 30, outcomes: true });
+  const bars = past.sample({ now, points: 30 });
   plots.activity.show({
     times: bars.times, span: shown, least: 4, now: `a bar is ${span(bars.step)}`,
     series: GROUPS.map(({ key, label, colour }) => ({
       label, colour,
-      values: bars.grown.map((grown) => grown && Math.round(bars.step * total(grown, (name) => group(name) === key))),
+      values: bars.grown.map((grown) => grown && Math.round(bars.step * total(grown, (name) => outcomes.group(name) === key))),
     })),
   });
 }
 
+/**
+ * @param {Counters} grown
+ * @param {(name: string) => boolean} wanted
+ */
 function total(grown, wanted) {
   let sum = 0;
   for (const [name, rate] of Object.entries(grown)) if (wanted(name)) sum += rate;
   return sum;
 }
 
-/** The most frequent outcomes by name, and the others together. */
+/**
+ * The most frequent outcomes by name, and the others together.
+ * @param {(Counters | null)[]} grown
+ */
 function outcomeSeries(grown) {
+  /** @type {Map<string, number>} */
   const sums = new Map();
   for (const rates of grown) {
     for (const [name, rate] of Object.entries(rates ?? {})) sums.set(name, (sums.get(name) ?? 0) + rate);
   }
-  const order = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
+  const order = [...sums].toSorted(([, a], [, b]) => b - a).map(([name]) => name);
   const named = order.slice(0, NAMED);
+  /** @type {Set<number>} */
   const taken = new Set();
   const series = named.map((name) => ({
     label: words(name), colour: tint(name, taken), values: grown.map((rates) => rates && (rates[name] ?? 0)),
@@ -136,24 +170,35 @@ function outcomeSeries(grown) {
 }
 
 class Tiles {
+  /** @type {Map<string, [HTMLElement, HTMLElement]>} */
   #parts = new Map();
   element = h("section", { class: "tiles", "aria-label": "Figures" });
 
   constructor() {
     for (const name of ["Pages", "Received", "Queue", "Hosts", "Time left", "Memory"]) {
       const big = h("p", { class: "big" }, "–");
-      const small = h("p", { class: "small" }, "\u00a0");
+      const small = h("p", { class: "small" }, "\u00A0");
       this.#parts.set(name, [big, small]);
       this.element.append(h("div", { class: "tile card" }, h("h2", {}, name), big, small));
     }
   }
 
+  /**
+   * @param {string} name
+   * @param {string} big
+   * @param {string} small
+   */
   #set(name, big, small) {
-    const [first, second] = this.#parts.get(name);
-    say(first, big);
-    say(second, small);
+    const parts = this.#parts.get(name);
+    if (!parts) return;
+    say(parts[0], big);
+    say(parts[1], small);
   }
 
+  /**
+   * @param {Status} status
+   * @param {number} now
+   */
   show(status, now) {
     this.#set("Pages", large(status.pages), `${figure(status.pages_per_second)} per second`);
     this.#set("Received", bytes(status.bytes), `${bytes(status.bytes_per_second)} per second`);
@@ -170,6 +215,11 @@ class Tiles {
   }
 }
 
+/**
+ * @param {Status} status
+ * @param {number} now
+ * @returns {[string, string]}
+ */
 function timeLeft(status, now) {
   if (status.activity === "finished") return ["Done", "nothing is left to crawl"];
   if (status.activity === "limit_reached") return ["Done", status.note || "a limit was reached"];
@@ -181,6 +231,11 @@ function timeLeft(status, now) {
   return [`≈\u2009${span(status.eta_seconds)}`, `judged by ${status.eta_from ?? "the rate"}`];
 }
 
+/**
+ * @param {HTMLElement} place
+ * @param {Alert[]} alerts
+ * @param {number} now
+ */
 function showAlerts(place, alerts, now) {
   const key = JSON.stringify(alerts);
   if (place.dataset.key === key) return;
@@ -199,8 +254,13 @@ function showAlerts(place, alerts, now) {
   );
 }
 
-function showTotals(place, outcomes) {
-  const rows = Object.entries(outcomes).filter(([, number]) => number > 0).sort((a, b) => b[1] - a[1]);
+/**
+ * @param {HTMLElement} place
+ * @param {Counters} visits
+ * @param {Outcomes} outcomes
+ */
+function showTotals(place, visits, outcomes) {
+  const rows = Object.entries(visits).filter(([, number]) => number > 0).toSorted((a, b) => b[1] - a[1]);
   const key = JSON.stringify(rows);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
@@ -209,6 +269,7 @@ function showTotals(place, outcomes) {
     return;
   }
   const all = rows.reduce((sum, [, number]) => sum + number, 0);
+  const most = rows[0]?.[1] ?? 1;
   fill(
     place,
     h(
@@ -223,7 +284,7 @@ function showTotals(place, outcomes) {
           h(
             "tr",
             {},
-            h("th", { scope: "row", title: MEANINGS[name] ?? null }, words(name), bar(number / rows[0][1], name)),
+            h("th", { scope: "row", title: outcomes.meaning(name) }, words(name), bar(number / most, outcomes.colour(name))),
             h("td", { class: "number" }, count(number)),
             h("td", { class: "number" }, percent(number, all)),
           ),
@@ -234,8 +295,11 @@ function showTotals(place, outcomes) {
   );
 }
 
-function bar(share, name) {
-  const colour = GROUPS.find(({ key }) => key === group(name)).colour;
+/**
+ * @param {number} share
+ * @param {number} colour
+ */
+function bar(share, colour) {
   return s(
     "svg",
     { class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -243,6 +307,12 @@ function bar(share, name) {
   );
 }
 
+/**
+ * @param {HTMLElement} place
+ * @param {CommandInfo[]} offered
+ * @param {Context} context
+ * @param {() => void} again
+ */
 function showCommands(place, offered, { api, operates, live }, again) {
   const key = JSON.stringify(offered);
   if (place.dataset.key === key) return;
@@ -253,8 +323,9 @@ function showCommands(place, offered, { api, operates, live }, again) {
     h(
       "ul",
       {},
-      offered.filter((one) => COMMANDS[one.command]).map(({ command: name, available, reason }) => {
+      offered.map(({ command: name, available, reason }) => {
         const { label, meaning } = COMMANDS[name];
+        /** @type {HTMLButtonElement} */
         const go = button(label, () => doing(go, async () => { if (await command(api, name)) again(); }), {
           class: name === "stop" ? "danger" : null,
           disabled: !available || !operates,

@@ -5,29 +5,43 @@ import { fill, h, s, say, select, web } from "../dom.js";
 import { count, counted, percent } from "../format.js";
 import { Table } from "../table.js";
 
+/**
+ * @import { PartitionMap, PartitionView } from "api"
+ * @import { Context } from "../shell.js"
+ * @import { Column } from "../table.js"
+ * @typedef {"queued" | "pages" | "hosts"} Metric
+ * @typedef {{ hosts: number, queued: number, pages: number }} Sizes
+ * @typedef {Sizes & { node: string | null, colour: number, partitions: number, share: string }} Owner
+ * @typedef {Sizes & { first: number, last: number, node: string | null, to: string | null }} Cell
+ */
+
 const MOST_CELLS = 4096;
+/** @type {[Metric, string][]} */
 const METRICS = [["queued", "URLs queued"], ["pages", "pages"], ["hosts", "hosts"]];
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { api, signal } = context;
+  /** @type {Metric} */
   let metric = "queued";
+  /** @type {PartitionMap | null} */
   let map = null;
   const summary = h("p", { class: "hint" });
   const picture = new Picture();
-  const choose = select(METRICS, metric, () => { metric = choose.value; draw(); });
-  const owners = new Table({
-    caption: "Owners of partitions",
-    className: "cards",
-    key: (owner) => owner.node ?? "",
-    columns: [
-      { label: "Owner", of: (owner) => [owner.node, owner.colour], draw: ([node, colour]) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
-      { label: "Partitions", number: true, of: (owner) => count(owner.partitions) },
-      { label: "Share", number: true, of: (owner) => owner.share },
-      { label: "Hosts", number: true, of: (owner) => count(owner.hosts) },
-      { label: "Queued", number: true, of: (owner) => count(owner.queued) },
-      { label: "Pages", number: true, of: (owner) => count(owner.pages) },
-    ],
-  });
+  const choose = select(METRICS, metric, () => { metric = METRICS.find(([key]) => key === choose.value)?.[0] ?? metric; draw(); });
+  /** @type {Column<Owner>[]} */
+  const columns = [
+    { label: "Owner", of: (owner) => [owner.node, owner.colour], draw: ({ node, colour }) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
+    { label: "Partitions", number: true, of: (owner) => count(owner.partitions) },
+    { label: "Share", number: true, of: (owner) => owner.share },
+    { label: "Hosts", number: true, of: (owner) => count(owner.hosts) },
+    { label: "Queued", number: true, of: (owner) => count(owner.queued) },
+    { label: "Pages", number: true, of: (owner) => count(owner.pages) },
+  ];
+  const owners = new Table({ caption: "Owners of partitions", className: "cards", key: (owner) => owner.node ?? "", columns });
   const moves = h("div", {});
   root.append(
     h("h1", {}, "Partitions"),
@@ -44,7 +58,8 @@ export function show(root, context) {
   );
   const draw = () => {
     if (!map) return;
-    const names = [...new Set(map.partitions.map((one) => one.node))].filter((node) => node !== null).sort();
+    const names = [...new Set(map.partitions.map((one) => one.node))].filter((node) => node !== null).toSorted();
+    /** @param {string | null} node */
     const colour = (node) => (node === null ? 9 : (names.indexOf(node) % 8) + 1);
     const moving = map.partitions.filter((one) => one.to !== null && one.to !== one.node);
     const orphans = map.partitions.filter((one) => one.node === null).length;
@@ -53,46 +68,64 @@ export function show(root, context) {
     owners.show(sums(map.partitions, colour));
     showMoves(moves, moving);
   };
-  keepAsking(context, picture.element, 5, () => api.get("/partitions", {}, signal), (answer) => { map = answer; draw(); });
+  keepAsking(context, picture.element, 5, () => api.get("/partitions", { signal }), (answer) => { map = answer; draw(); });
 }
 
+/**
+ * @param {PartitionView[]} partitions
+ * @param {(node: string | null) => number} colour
+ */
 function sums(partitions, colour) {
+  /** @type {Map<string | null, Owner>} */
   const owners = new Map();
   for (const one of partitions) {
-    const owner = owners.get(one.node) ?? { node: one.node, colour: colour(one.node), partitions: 0, hosts: 0, queued: 0, pages: 0 };
+    const owner = owners.get(one.node) ?? { node: one.node, colour: colour(one.node), partitions: 0, share: "", hosts: 0, queued: 0, pages: 0 };
     owner.partitions += 1;
-    for (const name of ["hosts", "queued", "pages"]) owner[name] += one[name];
+    owner.share = percent(owner.partitions, partitions.length);
+    for (const [name] of METRICS) owner[name] += one[name];
     owners.set(one.node, owner);
   }
-  const rows = [...owners.values()].sort((a, b) => String(a.node).localeCompare(String(b.node)));
-  return rows.map((owner) => ({ ...owner, share: percent(owner.partitions, partitions.length) }));
+  return [...owners.values()].toSorted((a, b) => String(a.node).localeCompare(String(b.node)));
 }
 
+/**
+ * @param {HTMLElement} place
+ * @param {PartitionView[]} moving
+ */
 function showMoves(place, moving) {
   const shown = moving.slice(0, 100);
   fill(
     place,
     shown.length
-      ? h("ul", { class: "plain moves" }, shown.map((one) => h("li", {}, `${one.partition}: `, one.node === null ? "nobody" : web(one.node), " → ", web(one.to), h("span", { class: "hint" }, ` ${counted(one.queued, "URL")} queued`))))
+      ? h("ul", { class: "plain moves" }, shown.map((one) => h("li", {}, `${one.partition}: `, one.node === null ? "nobody" : web(one.node), " → ", web(one.to ?? "nobody"), h("span", { class: "hint" }, ` ${counted(one.queued, "URL")} queued`))))
       : h("p", { class: "hint" }, "Every partition stays where it is. They move when a node joins, leaves or is lost."),
     moving.length > shown.length && h("p", { class: "hint" }, `and ${count(moving.length - shown.length)} more`),
   );
 }
 
-/** The map: a cell for a partition, or for a run of them where there are very many. */
+/**
+ * The map: a cell for a partition, or for a run of them where there are very many. A list to choose from,
+ * as readers know it: the arrow keys go through it, and what is chosen is read out.
+ */
 class Picture {
-  #svg = s("svg", { class: "map", tabindex: "0", role: "img" });
-  #readout = h("p", { class: "readout", role: "status" }, "Point at a cell, or use the arrow keys.");
+  #svg = s("svg", { class: "map", tabindex: "0", role: "listbox" });
+  #readout = h("p", { class: "readout" }, "Point at a cell, or use the arrow keys.");
   element = h("div", {}, this.#svg, this.#readout);
+  /** @type {Cell[]} */
   #cells = [];
+  /** @type {number | null} */
   #chosen = null;
   #across = 1;
 
   constructor() {
-    this.#svg.addEventListener("pointermove", (event) => this.#choose(Number(event.target.dataset?.cell ?? NaN)));
-    this.#svg.addEventListener("click", (event) => this.#choose(Number(event.target.dataset?.cell ?? NaN)));
+    /** @param {MouseEvent} event */
+    const point = ({ target }) => target instanceof SVGElement && this.#choose(Number(target.dataset.cell ?? NaN));
+    this.#svg.addEventListener("pointermove", point);
+    this.#svg.addEventListener("click", point);
     this.#svg.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.#across, ArrowUp: -this.#across, Home: -Infinity, End: Infinity }[event.key];
+      const step = new Map([
+        ["ArrowRight", 1], ["ArrowLeft", -1], ["ArrowDown", this.#across], ["ArrowUp", -this.#across], ["Home", -Infinity], ["End", Infinity],
+      ]).get(event.key);
       if (step === undefined || !this.#cells.length) return;
       event.preventDefault();
       const from = this.#chosen ?? (step > 0 ? -1 : 1);
@@ -101,6 +134,11 @@ class Picture {
     });
   }
 
+  /**
+   * @param {PartitionView[]} partitions
+   * @param {Metric} metric
+   * @param {(node: string | null) => number} colour
+   */
   show(partitions, metric, colour) {
     const run = Math.ceil(partitions.length / MOST_CELLS);
     this.#cells = [];
@@ -111,13 +149,17 @@ class Picture {
     this.#across = Math.max(8, Math.min(this.#cells.length, Math.floor(room / (this.#cells.length > 1024 ? 12 : 22))));
     const down = Math.ceil(this.#cells.length / this.#across);
     this.#svg.setAttribute("viewBox", `-0.5 -0.5 ${this.#across * 10 + 1} ${down * 10 + 1}`);
-    this.#svg.setAttribute("aria-label", `Map of ${counted(partitions.length, "partition")}; the arrow keys go from one to the next`);
+    this.#svg.setAttribute("aria-label", `Map of ${counted(partitions.length, "partition")}`);
     fill(
       this.#svg,
       this.#cells.map((cell, index) => {
         const shade = 0.25 + 0.75 * Math.sqrt(cell[metric] / most);
         const moving = cell.to !== null && cell.to !== cell.node;
         return s("rect", {
+          id: `cell-${index}`,
+          role: "option",
+          "aria-label": `${cellName(cell)}: ${cellOwner(cell)}, ${cellSizes(cell).join(", ")}`,
+          "aria-selected": String(index === this.#chosen),
           class: `cell area c${colour(cell.node)}${moving ? " moving" : ""}${index === this.#chosen ? " chosen" : ""}`,
           x: (index % this.#across) * 10 + 0.6,
           y: Math.floor(index / this.#across) * 10 + 0.6,
@@ -129,32 +171,58 @@ class Picture {
         });
       }),
     );
-    if (this.#chosen !== null) this.#say();
-  }
-
-  #choose(index) {
-    if (!Number.isInteger(index) || index === this.#chosen) return;
-    this.#svg.children[this.#chosen]?.classList.remove("chosen");
-    this.#chosen = index;
-    this.#svg.children[index]?.classList.add("chosen");
     this.#say();
   }
 
+  /** @param {number} index */
+  #choose(index) {
+    if (!Number.isInteger(index) || index === this.#chosen) return;
+    this.#mark(false);
+    this.#chosen = index;
+    this.#mark(true);
+    this.#svg.setAttribute("aria-activedescendant", `cell-${index}`);
+    this.#say();
+  }
+
+  /** @param {boolean} chosen */
+  #mark(chosen) {
+    const cell = this.#chosen === null ? null : this.#svg.children[this.#chosen];
+    cell?.classList.toggle("chosen", chosen);
+    cell?.setAttribute("aria-selected", String(chosen));
+  }
+
   #say() {
-    const cell = this.#cells[this.#chosen];
-    if (!cell) return;
-    const name = cell.first === cell.last ? `Partition ${cell.first}` : `Partitions ${cell.first} to ${cell.last}`;
-    const moving = cell.to !== null && cell.to !== cell.node ? `, moving to ${cell.to}` : "";
-    fill(this.#readout, h("b", {}, name), ": ", web(`${cell.node ?? "nobody"}${moving}`), ` · ${counted(cell.hosts, "host")} · ${counted(cell.queued, "URL")} queued · ${counted(cell.pages, "page")}`);
+    const cell = this.#chosen === null ? null : this.#cells[this.#chosen];
+    if (cell) fill(this.#readout, h("b", {}, cellName(cell)), ": ", web(cellOwner(cell)), ` · ${cellSizes(cell).join(" · ")}`);
   }
 }
 
+/** @param {Cell} cell */
+function cellName({ first, last }) {
+  return first === last ? `Partition ${first}` : `Partitions ${first} to ${last}`;
+}
+
+/** @param {Cell} cell */
+function cellOwner({ node, to }) {
+  return `${node ?? "nobody"}${to !== null && to !== node ? `, moving to ${to}` : ""}`;
+}
+
+/** @param {Cell} cell */
+function cellSizes(cell) {
+  return [counted(cell.hosts, "host"), `${counted(cell.queued, "URL")} queued`, counted(cell.pages, "page")];
+}
+
+/**
+ * @param {PartitionView[]} run
+ * @returns {Cell}
+ */
 function merge(run) {
+  /** @param {Metric} name */
   const sum = (name) => run.reduce((all, one) => all + one[name], 0);
   return {
-    first: run[0].partition,
-    last: run.at(-1).partition,
-    node: run[0].node,
+    first: run[0]?.partition ?? 0,
+    last: run.at(-1)?.partition ?? 0,
+    node: run[0]?.node ?? null,
     to: run.find((one) => one.to !== null)?.to ?? null,
     hosts: sum("hosts"),
     queued: sum("queued"),

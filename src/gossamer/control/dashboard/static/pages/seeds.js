@@ -6,9 +6,20 @@ import { count, counted, date } from "../format.js";
 import { complain, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
 
+/**
+ * @import { SeedSubmission } from "api"
+ * @import { Api } from "../api.js"
+ * @import { Context } from "../shell.js"
+ * @import { Column } from "../table.js"
+ */
+
 const MOST = 10_000;
 const MOST_BYTES = 1_500_000;
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
   const { api, signal, operates } = context;
   const text = h("textarea", { rows: 6, spellcheck: "false", autocapitalize: "none", required: true, placeholder: "https://example.org/\nhttps://example.net/start" });
@@ -16,9 +27,10 @@ export function show(root, context) {
   const result = h("div", { "aria-live": "polite" });
   const go = h("button", { class: "main" }, "Submit");
   file.addEventListener("change", async () => {
-    const chosen = file.files[0];
+    const chosen = file.files?.[0];
     if (!chosen) return;
-    text.value = `${text.value.trim()}\n${await chosen.text()}`.trim();
+    const added = await chosen.text();
+    text.value = `${text.value.trim()}\n${added}`.trim();
     file.value = "";
   });
   const form = h(
@@ -28,10 +40,12 @@ export function show(root, context) {
       onsubmit: (event) => {
         event.preventDefault();
         doing(go, async () => {
-          const submission = await submit(api, text.value);
+          const given = text.value;
+          const submission = await submit(api, given);
           if (!submission) return;
-          text.value = submission.left;
-          fill(result, summary(submission));
+          // What was typed meanwhile stays.
+          if (text.value === given) text.value = submission.left;
+          fill(result, summary(submission.made));
           again();
         });
       },
@@ -44,19 +58,16 @@ export function show(root, context) {
   );
   const place = h("div", {});
   const nothing = h("div", {});
-  const table = new Table({
-    caption: "Submissions",
-    className: "cards",
-    key: (one) => one.id,
-    columns: [
-      { label: "Submission", of: (one) => one.id, draw: (id) => link(`#/seeds/${id}`, `Number ${id}`) },
-      { label: "When", of: (one) => date(one.time) },
-      { label: "Who", of: (one) => one.who },
-      { label: "Taken", number: true, of: (one) => count(one.taken) },
-      { label: "Refused", number: true, of: (one) => count(one.refused) },
-      { label: "First", wide: true, of: (one) => one.seeds[0]?.url ?? "", draw: (url) => web(url, "cut url") },
-    ],
-  });
+  /** @type {Column<SeedSubmission>[]} */
+  const columns = [
+    { label: "Submission", of: (one) => one.id, draw: ({ id }) => link(`#/seeds/${id}`, `Number ${id}`) },
+    { label: "When", of: (one) => date(one.time) },
+    { label: "Who", of: (one) => one.who },
+    { label: "Taken", number: true, of: (one) => count(one.taken) },
+    { label: "Refused", number: true, of: (one) => count(one.refused) },
+    { label: "First", wide: true, of: (one) => one.seeds[0]?.url ?? "", draw: (one) => web(one.seeds[0]?.url ?? "", "cut url") },
+  ];
+  const table = new Table({ caption: "Submissions", className: "cards", key: (one) => one.id, columns });
   place.append(table.element);
   root.append(
     h("h1", {}, "Seeds"),
@@ -68,7 +79,7 @@ export function show(root, context) {
   let shown = 20;
   const more = button("Show older ones", () => { shown = Math.min(500, shown + 50); again(); }, { hidden: true });
   root.append(more);
-  const again = keepAsking(context, place, 5, () => api.get("/seeds", { limit: shown }, signal), (page) => {
+  const again = keepAsking(context, place, 5, () => api.get("/seeds", { query: { limit: shown }, signal }), (page) => {
     table.element.hidden = !page.submissions.length;
     table.show(page.submissions);
     more.hidden = page.next === null || shown >= 500;
@@ -76,8 +87,13 @@ export function show(root, context) {
   });
 }
 
+/**
+ * Submits as much as one request may hold; `left` is what did not fit.
+ * @param {Api} api
+ * @param {string} text
+ */
 async function submit(api, text) {
-  const urls = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  const urls = text.split(/\r?\n/u).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
   if (!urls.length) {
     complain(new Error("There is no URL in what was entered."));
     return null;
@@ -90,13 +106,14 @@ async function submit(api, text) {
     if (number >= MOST || size > MOST_BYTES) break;
     number += 1;
   }
-  const submission = await api.post("/seeds", { urls: urls.slice(0, number) });
+  const made = await api.post("/seeds", { body: { urls: urls.slice(0, number) } });
   const left = urls.slice(number);
-  tell(`${counted(submission.taken, "seed")} taken, ${count(submission.refused)} refused.`);
+  tell(`${counted(made.taken, "seed")} taken, ${count(made.refused)} refused.`);
   if (left.length) complain(new Error(`${count(left.length)} more did not fit into one submission; they are still in the field. Submit again.`));
-  return { ...submission, left: left.join("\n") };
+  return { made, left: left.join("\n") };
 }
 
+/** @param {SeedSubmission} submission */
 function summary(submission) {
   const refused = submission.seeds.filter((seed) => !seed.taken);
   return [

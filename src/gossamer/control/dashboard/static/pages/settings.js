@@ -1,17 +1,26 @@
 // Settings: every one with meaning, unit, range and value; live ones can be changed and undone.
 
-import { part } from "../api.js";
+import { Refusal } from "../api.js";
 import { keepAsking } from "../asking.js";
 import { button, empty, fill, h, prose, say, web } from "../dom.js";
 import { edit } from "../editor.js";
 import { bytes, capital, date, span, value, words } from "../format.js";
 import { doing, tell } from "../notices.js";
 
-const STAGES = { "": "The crawl itself" };
+/**
+ * @import { Change, SettingsView, SettingView } from "api"
+ * @import { Context } from "../shell.js"
+ */
 
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
-  const { api, live, signal, operates } = context;
+  const { api, live, signal } = context;
+  /** @type {SettingsView | null} */
   let view = null;
+  /** @type {Map<string, Row>} */
   const rows = new Map();
   const search = h("input", { type: "search", id: "find-setting", autocapitalize: "none", spellcheck: "false" });
   const only = h("select", { id: "which-settings" }, [["live", "that can change now"], ["changed", "that were changed"], ["all", "all"]].map(([key, label]) => h("option", { value: key }, label)));
@@ -43,13 +52,13 @@ export function show(root, context) {
       row.element.hidden = !fits;
       shown += fits ? 1 : 0;
     }
-    for (const section of list.children) section.hidden = !section.querySelector(".setting:not([hidden])");
+    for (const section of list.children) section.toggleAttribute("hidden", !section.querySelector(".setting:not([hidden])"));
     fill(nothing, shown ? null : empty("No setting matches", "Search for a part of its name or meaning, or show all."));
   };
   search.addEventListener("input", sift);
   only.addEventListener("change", sift);
 
-  const again = keepAsking(context, list, 10, () => api.get("/settings", {}, signal), (found) => {
+  const again = keepAsking(context, list, 10, () => api.get("/settings", { signal }), (found) => {
     view = found;
     say(version, found.version ? `Version ${found.version}. A change applies to all nodes and outlives restarts.` : "As the crawl was begun. A change applies to all nodes and outlives restarts.");
     for (const setting of found.settings) {
@@ -58,34 +67,42 @@ export function show(root, context) {
     }
     sift();
   });
+  /** @param {SettingView} setting */
   const place = (setting) => {
-    const row = new Row(context, setting, () => view.version, () => { again(); past(); });
+    const row = new Row(context, setting, () => view?.version ?? null, () => { again(); past(); });
     rows.set(setting.name, row);
-    const stage = setting.stage === setting.name ? "" : setting.stage;
-    let section = list.querySelector(`section[data-stage="${CSS.escape(stage)}"]`);
+    let section = list.querySelector(`section[data-stage="${CSS.escape(setting.stage)}"]`);
     if (!section) {
-      section = h("section", { class: "card", "data-stage": stage }, h("h2", {}, STAGES[stage] ?? capital(words(stage))));
+      section = h("section", { class: "card", "data-stage": setting.stage }, h("h2", {}, capital(words(setting.stage))));
       list.append(section);
     }
     section.append(row.element);
     return row;
   };
   let shownChanges = 20;
-  const past = keepAsking(context, changes, 0, () => api.get("/settings/changes", { limit: shownChanges }, signal), (found) =>
+  /** @type {() => unknown} */
+  const past = keepAsking(context, changes, 0, () => api.get("/settings/changes", { query: { limit: shownChanges }, signal }), (found) =>
     fill(changes, history(found, context, () => { again(); past(); }), found.length >= shownChanges && button("Show older ones", () => { shownChanges = Math.min(500, shownChanges + 50); past(); })));
-  live.addEventListener("event", ({ detail }) => {
-    if (detail.kind === "setting") { again(); past(); }
-  }, { signal });
+  live.on("event", ({ kind }) => {
+    if (kind === "setting") { again(); past(); }
+  }, signal);
 }
 
 class Row {
   #value = h("span", { class: "setting-value" });
   #note = h("span", { class: "sub" });
+  /** @type {HTMLButtonElement | null} absent where it cannot be changed */
   #edit = null;
   #form = h("div", {});
-  setting = null;
 
+  /**
+   * @param {Context} context
+   * @param {SettingView} setting
+   * @param {() => number | null} version
+   * @param {() => void} after
+   */
   constructor(context, setting, version, after) {
+    this.setting = setting;
     if (setting.live && context.operates) {
       this.#edit = button("Change", () => this.#open(context, version, after), { "aria-label": `Change ${setting.name}`, "aria-expanded": "false" });
     }
@@ -100,6 +117,7 @@ class Row {
     );
   }
 
+  /** @param {SettingView} setting */
   show(setting) {
     this.setting = setting;
     const text = withUnit(setting, setting.value);
@@ -109,57 +127,71 @@ class Row {
     this.element.classList.toggle("changed", setting.changed_in !== null);
   }
 
+  /**
+   * @param {Context} context
+   * @param {() => number | null} version
+   * @param {() => void} after
+   */
   #open({ api }, version, after) {
     if (this.#form.firstChild) {
       this.#close();
       return;
     }
-    this.#edit.setAttribute("aria-expanded", "true");
+    this.#edit?.setAttribute("aria-expanded", "true");
     // What was looked at is what is changed: another's change in between is not overwritten unseen.
     const seen = version();
     const form = edit(this.setting, {
       save: async (wanted) => {
-        const change = await api.patch("/settings", { values: { [this.setting.name]: wanted }, expected_version: seen });
+        const change = await api.patch("/settings", { body: { values: { [this.setting.name]: wanted }, expected_version: seen } });
         const by = change.applied_by.length ? `, applied by ${change.applied_by.join(", ")}` : "";
-        tell(`${this.setting.name} is ${withUnit(this.setting, change.values[0].new)} now: version ${change.version}${by}.`);
+        tell(`${this.setting.name} is ${withUnit(this.setting, change.values[0]?.new)} now: version ${change.version}${by}.`);
         this.#close();
         after();
       },
       refused: (error) => {
-        if (error.code === "other_version") after();
+        if (error instanceof Refusal && error.code === "other_version") after();
       },
       cancel: () => this.#close(),
     });
     fill(this.#form, form);
-    form.querySelector("input, select, textarea")?.focus();
+    /** @type {HTMLElement | null} */ (form.querySelector("input, select, textarea"))?.focus();
   }
 
   #close() {
     fill(this.#form);
-    this.#edit.setAttribute("aria-expanded", "false");
-    this.#edit.focus();
+    this.#edit?.setAttribute("aria-expanded", "false");
+    this.#edit?.focus();
   }
 }
 
+/**
+ * @param {SettingView} setting
+ * @param {unknown} given
+ */
 function withUnit(setting, given) {
   const text = value(given);
   if (typeof given !== "number" || !setting.unit) return text;
-  return `${text} ${given === 1 ? setting.unit.replace(/s$/, "") : setting.unit}`;
+  return `${text} ${given === 1 ? setting.unit.replace(/s$/u, "") : setting.unit}`;
 }
 
+/** @param {string} text */
 function shortened(text) {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
+/** @type {Record<SettingView["kind"], string>} */
 const KINDS = {
   integer: "whole number", number: "number", boolean: "yes or no", text: "text", choice: "one of a few",
   duration: "time, such as 10s", size: "size, such as 64MiB", list: "list", map: "list of name and value",
+  tables: "tables, as JSON",
 };
 
+/** @param {SettingView} setting */
 function range(setting) {
   const parts = [setting.choices ? setting.choices.join(", ") : KINDS[setting.kind] ?? setting.kind];
   if (setting.unit) parts.push(setting.unit);
-  const end = { duration: span, size: bytes }[setting.kind] ?? value;
+  /** @param {number} limit */
+  const end = (limit) => (setting.kind === "duration" ? span(limit) : setting.kind === "size" ? bytes(limit) : value(limit));
   if (setting.minimum !== null && setting.maximum !== null) parts.push(`${end(setting.minimum)} to ${end(setting.maximum)}`);
   else if (setting.minimum !== null) parts.push(`from ${end(setting.minimum)}`);
   else if (setting.maximum !== null) parts.push(`up to ${end(setting.maximum)}`);
@@ -167,11 +199,17 @@ function range(setting) {
   return parts.join(", ");
 }
 
+/**
+ * @param {Change[]} changes
+ * @param {Context} context
+ * @param {() => void} after
+ */
 function history(changes, { api, operates }, after) {
   if (!changes.length) return empty("No changes yet", "Each change is listed here with who made it, when, and the old value; and can be undone.");
   return h("ol", { class: "changes", reversed: true }, changes.map((change) => {
+    /** @type {HTMLButtonElement} */
     const go = button("Undo", () => doing(go, async () => {
-      const made = await api.post(`/settings/changes/${part(change.version)}/undo`);
+      const made = await api.post("/settings/changes/{version}/undo", { path: { version: change.version } });
       tell(`Version ${change.version} is undone: version ${made.version}.`);
       after();
     }), { "aria-label": `Undo version ${change.version}` });

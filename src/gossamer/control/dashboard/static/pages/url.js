@@ -4,14 +4,26 @@ import { keepAsking } from "../asking.js";
 import { empty, facts, field, fill, h, link, web, webUrl } from "../dom.js";
 import { bytes, count, counted, date, relative, words } from "../format.js";
 import { robots } from "../hosting.js";
-import { MEANINGS } from "../outcomes.js";
 import { account as hostAccount } from "./host.js";
 
+/**
+ * @import { LastVisit, QueuePlace, UrlAccount, VisitLine } from "api"
+ * @import { Child } from "../dom.js"
+ * @import { Outcomes } from "../outcomes.js"
+ * @import { Context } from "../shell.js"
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {Context} context
+ */
 export function show(root, context) {
-  const { api, live, signal, query } = context;
+  const { api, live, signal, query, outcomes } = context;
   const asked = query.get("u") ?? "";
   const input = h("input", { type: "text", inputmode: "url", required: true, maxlength: 8192, value: asked, autocapitalize: "none", autocomplete: "off", spellcheck: "false", placeholder: "https://example.org/page" });
   const place = h("div", {});
+  /** @type {(() => unknown) | null} */
+  let again = null;
   root.append(
     h("h1", {}, "URL"),
     h(
@@ -34,12 +46,18 @@ export function show(root, context) {
     place.append(empty("Ask about any URL", "It is put into its canonical form, then you see whether it is known, whose turn it is, which rule of scope or robots decides, and what came of its visits."));
     return;
   }
-  const again = keepAsking(context, place, 5, () => api.get("/urls", { url: asked }, signal), (account) => fill(place, describe(account, live.now())));
+  again = keepAsking(context, place, 5, () => api.get("/urls", { query: { url: asked }, signal }), (account) => fill(place, describe(account, live.now(), outcomes)));
 }
 
-function describe(account, now) {
-  if (account.refused !== null) {
-    return h("section", { class: "card" }, h("p", { class: "verdict" }, "This is no URL to visit: ", web(account.refused)), facts([["Given", webUrl(account.given)]]));
+/**
+ * @param {UrlAccount} account
+ * @param {number} now
+ * @param {Outcomes} outcomes
+ */
+function describe(account, now, outcomes) {
+  const { url, host } = account;
+  if (url === null || host === null) {
+    return h("section", { class: "card" }, h("p", { class: "verdict" }, "This is no URL to visit: ", web(account.refused ?? "it cannot be read")), facts([["Given", webUrl(account.given)]]));
   }
   const parts = [
     h(
@@ -47,17 +65,18 @@ function describe(account, now) {
       { class: "card" },
       h("p", { class: "verdict" }, ...verdict(account, now)),
       facts([
-        ["Canonical form", webUrl(account.url)],
-        ["Given", account.given === account.url ? null : webUrl(account.given)],
-        ["Host", link(`#/hosts/${encodeURIComponent(account.host)}`, web(account.host))],
+        ["Canonical form", webUrl(url)],
+        ["Given", account.given === url ? null : webUrl(account.given)],
+        ["Host", link(`#/hosts/${encodeURIComponent(host)}`, web(host))],
         ["Registered domain", account.registered_domain && web(account.registered_domain)],
         ["Owner", [account.node === null ? "nobody at the moment" : web(account.node), `, partition ${count(account.partition)}`]],
         ["Seen", account.seen === null ? "cannot be told" : account.seen ? "yes" : "no: no page, sitemap or seed led to it yet"],
         ["Scope", account.out_of_scope === null ? "in" : ["out: ", web(account.out_of_scope)]],
+        ["Rules", account.rules.length > 0 ? ruleDecisions(account) : null],
         ["Alias", account.alias && ["its host is ", web(account.alias.of), " under another name, which is visited"]],
         ["Robots", robotsVerdict(account, now)],
-        ["Queue", place(account.queued, now)],
-        ["Last visit", account.last_visit && lastVisit(account.last_visit, now)],
+        ["Queue", queuePlace(account.queued, now)],
+        ["Last visit", account.last_visit && lastVisit(account.last_visit, now, outcomes)],
         ["Stored", account.last_visit && account.last_visit.warc_file !== null ? `in WARC file ${account.last_visit.warc_file} at byte ${count(account.last_visit.warc_offset)}, ${bytes(account.last_visit.warc_length)}` : null],
         ["Fingerprint", account.fingerprint && h("code", {}, account.fingerprint)],
       ]),
@@ -69,7 +88,25 @@ function describe(account, now) {
   return h("div", {}, parts);
 }
 
-/** The gist in a sentence. */
+/**
+ * Which rule decides what.
+ * @param {UrlAccount} account
+ * @returns {Child[]}
+ */
+function ruleDecisions(account) {
+  const rows = account.rules.map((one) => {
+    const open = one.depends_on.length > 0 ? `, depending on ${one.depends_on.join(" and ")}` : "";
+    return h("div", {}, "rule ", web(one.rule), `: ${one.effect} `, web(one.value), open);
+  });
+  return account.rules_version === null ? rows : [...rows, h("div", { class: "sub" }, `since version ${account.rules_version} of the settings`)];
+}
+
+/**
+ * The gist in a sentence.
+ * @param {UrlAccount} account
+ * @param {number} now
+ * @returns {Child[]}
+ */
 function verdict(account, now) {
   const { queued, last_visit: last, host_state: host } = account;
   if (account.out_of_scope !== null && !last) return ["It is not visited: out of scope (", web(account.out_of_scope), ")."];
@@ -86,10 +123,15 @@ function verdict(account, now) {
   return ["It is not known: no page, sitemap or seed led to it yet."];
 }
 
+/**
+ * @param {UrlAccount} account
+ * @param {number} now
+ * @returns {Child | Child[]}
+ */
 function robotsVerdict(account, now) {
   const { robots: found, host_state: host } = account;
   if (found === null) {
-    const view = host?.[account.url.startsWith("https:") ? "robots_https" : "robots_http"];
+    const view = host?.[account.url?.startsWith("https:") ? "robots_https" : "robots_http"];
     return view ? robots(view, now) : "not asked yet";
   }
   const word = found.allowed ? "allowed" : "forbidden";
@@ -97,20 +139,34 @@ function robotsVerdict(account, now) {
   return [`${word} by line ${found.rule.line}: `, web(`${found.rule.allow ? "Allow" : "Disallow"}: ${found.rule.pattern}`, "mono")];
 }
 
-function place(queued, now) {
+/**
+ * @param {QueuePlace | null} queued
+ * @param {number} now
+ */
+function queuePlace(queued, now) {
   if (queued === null) return "not queued";
   if (queued.unknown !== null) return web(queued.unknown);
   const later = queued.not_before === null ? "" : `, not before ${relative(queued.not_before, now)}`;
-  return `${counted(queued.ahead, "URL")} of its host before it, priority band ${queued.band}, depth ${queued.depth}, ${counted(queued.tries, "try", "tries")} so far${later}`;
+  return `${counted(queued.ahead ?? 0, "URL")} of its host before it, priority band ${queued.band}, depth ${queued.depth}, ${counted(queued.tries ?? 0, "try", "tries")} so far${later}`;
 }
 
-function lastVisit(last, now) {
-  const meaning = MEANINGS[last.outcome];
+/**
+ * @param {LastVisit} last
+ * @param {number} now
+ * @param {Outcomes} outcomes
+ */
+function lastVisit(last, now, outcomes) {
+  const meaning = last.outcome === null ? null : outcomes.meaning(last.outcome);
   return `${words(last.outcome ?? "unknown")}${last.status === null ? "" : ` (${last.status})`}${meaning ? `: ${meaning}` : ""}, ${relative(last.time, now)}, at depth ${last.depth}`;
 }
 
+/** @param {VisitLine[]} lines */
 function visits(lines) {
   if (!lines.length) return h("p", { class: "hint" }, "None in the recent part of the fetch log.");
+  /**
+   * @param {string} label
+   * @param {Child[]} children
+   */
   const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, ...children);
   return h(
     "div",
@@ -123,7 +179,7 @@ function visits(lines) {
       h(
         "tbody",
         { role: "rowgroup" },
-        [...lines].reverse().map((line) =>
+        lines.toReversed().map((line) =>
           h(
             "tr",
             { role: "row" },
@@ -141,6 +197,7 @@ function visits(lines) {
   );
 }
 
+/** @param {string} text */
 function when(text) {
   const time = Date.parse(text) / 1000;
   return Number.isNaN(time) ? text : date(time);

@@ -1,0 +1,76 @@
+//! What the end of a visit to `robots.txt` means: RFC 9309, section 2.3.1. The one place that says so.
+
+use crate::outcome::Outcome;
+
+/// Redirects to be followed in a row, also to another host, before the file counts as absent.
+pub const MAX_REDIRECTS: u8 = 5;
+
+/// Tries, the first one too, of the robots file of a host that has never answered. The waits
+/// between them are `robots_wait` and four times that: with a minute, it ends after five.
+const TRIES: u8 = 3;
+
+/// What follows from a visit to `robots.txt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Read the body; its rules hold for the host first asked, whatever was followed.
+    Rules,
+    /// Follow the redirect.
+    Follow,
+    /// The file is unavailable: every path may be visited.
+    AllowAll,
+    /// The server answers, but not with the file: nothing may be visited for now.
+    Unreachable,
+    /// Nobody answers at all: nothing may be visited for now. Where nobody ever did, it is not for
+    /// long: see [`tries`].
+    NobodyAnswered,
+}
+
+impl Meaning {
+    /// The spelling for people.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Meaning::Rules => "rules",
+            Meaning::Follow => "follow",
+            Meaning::AllowAll => "allow_all",
+            Meaning::Unreachable => "unreachable",
+            Meaning::NobodyAnswered => "nobody_answered",
+        }
+    }
+}
+
+/// The meaning of an outcome behind so many redirects. What is not named is read as unreachable:
+/// when in doubt nothing is visited.
+#[must_use]
+pub const fn meaning(outcome: Outcome, redirects: u8) -> Meaning {
+    match outcome {
+        Outcome::Fetched | Outcome::Truncated => Meaning::Rules,
+        Outcome::Redirected if redirects < MAX_REDIRECTS => Meaning::Follow,
+        // 4xx, and 2.3.1.2: more than five redirects may be read as unavailable.
+        Outcome::Redirected | Outcome::Gone | Outcome::Refused => Meaning::AllowAll,
+        Outcome::UrlRefused
+        | Outcome::ForbiddenAddress
+        | Outcome::DnsNotFound
+        | Outcome::DnsFailed
+        | Outcome::ConnectFailed
+        | Outcome::TlsFailed
+        | Outcome::TimedOut
+        | Outcome::Disconnected
+        // Whatever was answered, our own code has lost it.
+        | Outcome::InternalError => Meaning::NobodyAnswered,
+        // 5xx. Also 429, although it is a 4xx: the RFC would let us visit, but the site has just
+        // asked us not to.
+        _ => Meaning::Unreachable,
+    }
+}
+
+/// How often a host that has never answered is asked for its robots file, before its URLs leave
+/// the queue with this outcome.
+#[must_use]
+pub const fn tries(outcome: Outcome) -> u8 {
+    match outcome {
+        // Our own decision, which does not change by itself.
+        Outcome::UrlRefused | Outcome::ForbiddenAddress => 1,
+        _ => TRIES,
+    }
+}

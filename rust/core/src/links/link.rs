@@ -1,0 +1,69 @@
+//! A link: the one type in which a URL goes round the ring, with what is known of it.
+
+use std::sync::Arc;
+
+use super::score::Score;
+use crate::canonical::Url;
+use crate::parse::LinkKind;
+
+/// A URL and how it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub url: Url,
+    /// The page that has the link; empty for a seed. Shared by all links of the page.
+    pub from: Arc<str>,
+    /// The text of the link, where somebody asked for it ([`super::FollowSettings::anchors`]).
+    pub anchor: Option<Box<str>>,
+    /// No visit before this time, in microseconds since the epoch; 0: at once.
+    pub not_before: u64,
+    /// Links from a seed.
+    pub depth: u16,
+    pub kind: LinkKind,
+    pub seed: bool,
+    /// It is a sitemap, not a page.
+    pub sitemap: bool,
+    /// It was visited before, and is asked for again by decision.
+    pub revisit: bool,
+    /// The score of the page that has the link.
+    pub parent_score: Option<Score>,
+    /// How soon it should be visited; `None`: the order of the frontier's settings says.
+    pub score: Option<Score>,
+}
+
+impl Link {
+    /// A link of a page, at depth 0 until the page's depth is known.
+    #[must_use]
+    pub fn new(url: Url, from: Arc<str>, kind: LinkKind) -> Link {
+        Link {
+            url,
+            from,
+            anchor: None,
+            not_before: 0,
+            depth: 0,
+            kind,
+            seed: false,
+            sitemap: false,
+            revisit: false,
+            parent_score: None,
+            score: None,
+        }
+    }
+
+    /// A link without a parent.
+    #[must_use]
+    pub fn seed(url: Url) -> Link {
+        Link {
+            seed: true,
+            ..Link::new(url, Arc::default(), LinkKind::Seed)
+        }
+    }
+
+    /// The same link to another URL.
+    #[must_use]
+    pub fn to(&self, url: Url) -> Link {
+        Link {
+            url,
+            ..self.clone()
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The door `hosts`: every few seconds, the hosts and URL patterns with activity since the last time.
+//!
+//! Nothing waits for the answers: they change host records as commands do, and go with the next batch.
+
+use std::time::{Duration, Instant};
+
+use super::super::{Node, NodeError};
+use crate::canonical::Url;
+use crate::doors::hosts::{Change, CountKey, Counts};
+use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
+use crate::frontier::{HostPolicy, HostView, Refusal};
+use crate::links::{Link, Score};
+use crate::node::pool::{Purpose, Visited};
+use crate::outcome::Outcome;
+
+/// What is asked about at the moment, and when it was asked last.
+#[derive(Debug, Default)]
+pub(in crate::node) struct HostQuestions {
+    posted: Option<(u64, Vec<CountKey>)>,
+    last: Option<Instant>,
+}
+
+/// A row of the question.
+struct Row {
+    key: CountKey,
+    counts: Counts,
+    view: HostView,
+}
+
+impl Node {
+    fn asks_patterns(&self) -> bool {
+        let settings = self.settings.doors.hosts.as_ref();
+        settings.is_some_and(|settings| settings.asks("pattern"))
+    }
+
+    /// Counts a visit for the policies of hosts.
+    pub(in crate::node) fn count_visit(&mut self, visited: &Visited) -> Result<(), NodeError> {
+        let is_page = visited.task.purpose == Purpose::Page;
+        if self.settings.doors.hosts.is_none() || !is_page {
+            return Ok(());
+        }
+        let (patterns, now) = (self.asks_patterns(), self.clock.now());
+        let (url, reads) = (&visited.task.url, &*self.state);
+        let (outcome, bytes) = (visited.outcome, visited.bytes);
+        self.host_counts
+            .visit(url, outcome, bytes, now, patterns, reads)?;
+        Ok(())
+    }
+
+    /// Counts who links to hosts of this node.
+    pub(in crate::node) fn count_links(&mut self, links: &[Link]) -> Result<(), NodeError> {
+        let asked = self.settings.doors.hosts.as_ref();
+        if asked.is_none_or(|settings| !settings.asks("in_domains")) {
+            return Ok(());
+        }
+        // All links of a page come together.
+        let mut last: Option<(&str, Option<Url>)> = None;
+        for link in links.iter().filter(|link| !link.from.is_empty()) {
+            if last.as_ref().is_none_or(|(from, _)| **from != *link.from) {
+                let from = Url::from_canonical(link.from.to_string(), self.rules.grouping).ok();
+                last = Some((&link.from, from));
+            }
+            if let Some((_, Some(from))) = &last
+                && from.registered_domain() != link.url.registered_domain()
+            {
+                let domain = from.registered_domain().unwrap_or(from.host());
+                self.host_counts
+                    .linked(link.url.host_key(), domain, &*self.state)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What policies decided about the patterns of fresh links: some are served later, some not at all.
+    pub(in crate::node) fn weigh_patterns(
+        &mut self,
+        links: Vec<Link>,
+    ) -> Result<Vec<Link>, NodeError> {
+        if !self.asks_patterns() {
+            return Ok(links);
+        }
+        let now = self.clock.now();
+        let mut kept = Vec::with_capacity(links.len());
+        for mut link in links {
+            let known = self.host_counts.change(&link.url, &*self.state)?;
+            let Some((counts, change)) = known
+                .as_ref()
+                .and_then(|counts| Some((counts, counts.change.as_ref()?)))
+            else {
+                kept.push(link);
+                continue;
+            };
+            if change.given_up && !link.seed {
+                let refusal = Refusal {
+                    link,
+                    tries: 0,
+                    outcome: Outcome::Dropped,
+                };
+                let reason = format!("pattern {}: {}", counts.pattern, change.reason);
+                self.note_outcome(&refusal, Some(&reason), now);
+                continue;
+            }
+            let score = self.frontier.score(&link).value() * counts.weight();
+            link.score = Some(Score::new(score));
+            kept.push(link);
+        }
+        Ok(kept)
+    }
+
+    pub(in crate::node) fn hosts_round(&mut self) -> Result<(), NodeError> {
+        let Some(settings) = self.settings.doors.hosts.clone() else {
+            return Ok(());
+        };
+        let now = Instant::now();
+        if self.questions.hosts.posted.is_some() {
+            for Collected { number, answer } in self.doors.collect(Door::Hosts, now) {
+                let posted = self.questions.hosts.posted.take();
+                if let (Some((_, keys)), Ok(answer)) =
+                    (posted.filter(|(posted, _)| *posted == number), answer)
+                {
+                    self.take_host_answers(&keys, &answer)?;
+                }
+            }
+            return Ok(());
+        }
+        let every = Duration::from_micros(settings.wait);
+        let last = *self.questions.hosts.last.get_or_insert(now);
+        if now.saturating_duration_since(last) < every || !self.doors.is_open(Door::Hosts, now) {
+            return Ok(());
+        }
+        self.questions.hosts.last = Some(now);
+        let mut rows = Vec::new();
+        for (key, counts) in self.host_counts.take_active(settings.rows) {
+            let view = self.frontier.explain(key.0, &*self.state)?;
+            rows.extend(view.map(|view| Row { key, counts, view }));
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        if let Ok(table) = table(&settings, &rows)
+            && let Some(number) = self.doors.post(Door::Hosts, table, settings.patience())
+        {
+            let keys = rows.iter().map(|row| row.key).collect();
+            self.questions.hosts.posted = Some((number, keys));
+        }
+        Ok(())
+    }
+
+    fn take_host_answers(&mut self, keys: &[CountKey], answer: &Answer) -> Result<(), NodeError> {
+        let now = self.clock.now();
+        for (row, &key) in keys.iter().enumerate() {
+            if key.1 != 0 {
+                self.decide_pattern(key, answer, row);
+            } else if self.decide_host(key.0, answer, row, now)? {
+                self.shares.touch_host(key.0);
+            }
+        }
+        // The records of hosts go with a batch; one is made if there is none.
+        self.frontier.touch(&mut self.open.writes);
+        self.open.begin(now);
+        Ok(())
+    }
+
+    /// True: something was decided.
+    fn decide_host(
+        &mut self,
+        host: u64,
+        answer: &Answer,
+        row: usize,
+        now: u64,
+    ) -> Result<bool, NodeError> {
+        let reason = answer.reason(row).unwrap_or_default();
+        let (budget, weight) = (answer.whole("budget", row), answer.number("weight", row));
+        let delay = answer.number("delay", row);
+        let mut decided = false;
+        let reads = &*self.state;
+        let aside = answer.number("set_aside", row).filter(|wait| *wait > 0.0);
+        let give_up = answer.bool("give_up", row) == Some(true);
+        let steers = aside.is_some() || give_up;
+        if budget.is_some() || weight.is_some() || delay.is_some() || steers {
+            let before = self.frontier.policy(host, reads)?.unwrap_or_default();
+            let policy = HostPolicy {
+                budget: budget
+                    .map(|pages| u32::try_from(pages).unwrap_or(u32::MAX))
+                    .or(before.budget),
+                weight: weight.map_or(before.weight, |weight| weight as f32),
+                delay: delay.map_or(before.delay, micros),
+                reason: reason.as_str().into(),
+            };
+            decided = self.frontier.set_policy(host, Some(policy), reads)?;
+        }
+        if let Some(wait) = aside {
+            decided |= self.frontier.set_aside(host, now, micros(wait), reads)?;
+        }
+        if give_up {
+            decided |= self.frontier.give_up(host, Outcome::Dropped, now, reads)?;
+        }
+        Ok(decided)
+    }
+
+    fn decide_pattern(&mut self, key: CountKey, answer: &Answer, row: usize) {
+        let (budget, weight) = (answer.whole("budget", row), answer.number("weight", row));
+        let given_up = answer.bool("give_up", row);
+        if budget.is_none() && weight.is_none() && given_up.is_none() {
+            return;
+        }
+        let change = Change {
+            budget,
+            weight: weight.map_or(1.0, |weight| weight as f32),
+            given_up: given_up.unwrap_or(false),
+            reason: answer.reason(row).unwrap_or_default().into(),
+        };
+        self.host_counts.decide(key, change);
+    }
+}
+
+fn micros(seconds: f64) -> u64 {
+    (seconds * 1e6) as u64
+}
+
+fn table(settings: &DoorSettings, rows: &[Row]) -> Result<Table, String> {
+    let mut columns = Vec::with_capacity(settings.columns.len());
+    for name in Door::Hosts.columns() {
+        if !settings.asks(name) {
+            continue;
+        }
+        let mut column = match *name {
+            "host" | "pattern" | "standing" => Column::text(),
+            "weight" | "delay" => Column::f64(),
+            _ => Column::u64(),
+        };
+        for row in rows {
+            column.push(value(name, row));
+        }
+        columns.push((*name, column));
+    }
+    Table::new(rows.len(), columns)
+}
+
+fn value<'a>(name: &str, row: &'a Row) -> Value<'a> {
+    let (counts, record) = (&row.counts, &row.view.record);
+    let policy = record.policy.as_deref();
+    let change = counts.change.as_ref();
+    let of_host = row.key.1 == 0;
+    match name {
+        "host" => Value::Text(&record.name),
+        "pattern" => Value::text(Some(&*counts.pattern).filter(|_| !of_host)),
+        "queued" if of_host => Value::U64(record.queued.into()),
+        "fetched" => Value::U64(counts.fetched),
+        "new" => Value::U64(counts.new),
+        "duplicate" => Value::U64(counts.duplicate),
+        "errors" => Value::U64(counts.errors),
+        "bytes" => Value::U64(counts.bytes),
+        "in_domains" if of_host => Value::U64(counts.in_domains()),
+        "since" => Value::U64(counts.since),
+        "weight" if of_host => Value::F64(policy.map_or(1.0, |policy| f64::from(policy.weight()))),
+        "weight" => Value::F64(change.map_or(1.0, |change| change.weight.into())),
+        "delay" if of_host => Value::F64(row.view.gap as f64 / 1e6),
+        "budget" if of_host => policy
+            .and_then(|policy| policy.budget)
+            .map_or(Value::None, |budget| Value::U64(budget.into())),
+        "budget" => change
+            .and_then(|change| change.budget)
+            .map_or(Value::None, Value::U64),
+        "standing" => Value::Text(row.view.standing.as_str()),
+        _ => Value::None,
+    }
+}

@@ -1,0 +1,9 @@
+//! Stage 7, store: a page that was returned as stored is durable.
+//!
+//! Takes a processed page; gives a stored page: its WARC records, its line of the fetch log and its
+//! index row, in one atomic batch. [`state`] is the embedded store behind every stage, [`warc`] the
+//! WARC and log files, [`rows`] the index and content rows.
+
+pub mod rows;
+pub mod state;
+pub mod warc;

@@ -1,0 +1,432 @@
+//! State on disk: the store that outlives the process.
+//!
+//! Takes batches of writes over all key spaces, gives look-ups and ordered scans. Guarantees: a
+//! batch is applied whole or not at all, also when the process is killed in the middle of it; with
+//! `durable` it survives a power cut; RAM is bounded by [`DiskSettings`] however many keys there
+//! are; a full device is an error that can be tried again, not the end of the state.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use fjall::config::{
+    CompressionPolicy, FilterPolicy, FilterPolicyEntry, PartitioningPolicy, PinningPolicy,
+};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use super::buffered::{Buffered, sizes};
+use super::format::{self, Lock};
+use super::room::Room;
+use super::{Reads, Space, State, StateError, Watch, Write, Writes};
+
+/// What the store may use.
+#[derive(Clone, Debug)]
+pub struct DiskSettings {
+    /// Bytes of RAM for blocks read from disk: data, index and filters alike.
+    pub cache_bytes: u64,
+    /// Bytes of RAM for changes that are in the journal but not yet in sorted files.
+    pub buffer_bytes: u64,
+    /// Bytes of disk for the journals; also bounds the time to open after a crash.
+    pub journal_bytes: u64,
+    /// Bytes kept free on the device; below, batches are refused with [`StateError::DiskFull`].
+    pub reserve_bytes: u64,
+}
+
+impl Default for DiskSettings {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 << 20,
+            buffer_bytes: 64 << 20,
+            journal_bytes: 256 << 20,
+            reserve_bytes: 256 << 20,
+        }
+    }
+}
+
+/// What the store uses now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskUse {
+    pub disk_bytes: u64,
+    pub cache_bytes: u64,
+    pub buffer_bytes: u64,
+}
+
+/// The store while it is open. A failed write closes it for good; then a new one is opened.
+struct Live {
+    db: Database,
+    spaces: Vec<Keyspace>,
+}
+
+/// The store on disk. One process at a time may have it open.
+pub struct DiskState {
+    store: PathBuf,
+    settings: DiskSettings,
+    room: Room,
+    live: RwLock<Option<Live>>,
+    buffered: Mutex<Buffered>,
+    watch: OnceLock<Arc<dyn Watch>>,
+    // Last, so that it is given back after the store is closed.
+    _lock: Lock,
+}
+
+impl std::fmt::Debug for DiskState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DiskState")
+            .field("store", &self.store)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl DiskState {
+    /// Opens the state in `dir`, or makes a new one if there is none.
+    pub fn open(dir: &Path, settings: DiskSettings) -> Result<DiskState, StateError> {
+        std::fs::create_dir_all(dir).map_err(|error| format::io_error(dir, &error))?;
+        let lock = Lock::take(dir)?;
+        let store = match format::find(dir)? {
+            Some(store) => store,
+            None => format::create(dir, |path| {
+                Live::open(path, &settings, Birth::New).map(|_| ())
+            })?,
+        };
+        let live = Live::open(&store, &settings, Birth::Before)?;
+        Ok(DiskState {
+            room: Room::new(&store, settings.reserve_bytes),
+            store,
+            settings,
+            live: RwLock::new(Some(live)),
+            buffered: Mutex::default(),
+            watch: OnceLock::new(),
+            _lock: lock,
+        })
+    }
+
+    /// From now on every batch is told; only the first who asks is.
+    pub fn tell(&self, watch: Arc<dyn Watch>) {
+        self.watch.get_or_init(|| watch);
+    }
+
+    /// What the store uses of disk and RAM.
+    pub fn usage(&self) -> Result<DiskUse, StateError> {
+        self.with(|live| {
+            Ok(DiskUse {
+                disk_bytes: live.db.disk_space().map_err(|e| map_error(&e))?,
+                cache_bytes: live.db.cache_size(),
+                buffer_bytes: live.db.write_buffer_size(),
+            })
+        })
+    }
+
+    /// Refuses with [`StateError::DiskFull`] when writing `bytes` beside the store would leave it
+    /// less than its reserve: for whoever fills the same device.
+    pub fn check_room(&self, bytes: u64) -> Result<(), StateError> {
+        self.room.check(bytes)
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&Live) -> Result<T, StateError>) -> Result<T, StateError> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        match live.as_ref() {
+            Some(live) => f(live),
+            None => Err(StateError::Store(
+                "closed after a failed write and not open again yet".to_owned(),
+            )),
+        }
+    }
+
+    /// Opens the store anew after a failed write: what the journal holds in full is there again.
+    fn reopen(&self) -> Result<(), StateError> {
+        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        *live = None;
+        *live = Some(Live::open(&self.store, &self.settings, Birth::Before)?);
+        *self.lock_buffered() = Default::default();
+        Ok(())
+    }
+
+    fn lock_buffered(&self) -> std::sync::MutexGuard<'_, Buffered> {
+        self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn apply_once(
+        &self,
+        writes: &Writes,
+        sizes: &[u64; Space::ALL.len()],
+        durable: bool,
+    ) -> Result<(), Failed> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = live.as_ref().ok_or(Failed::Closed)?;
+        live.make_buffer_room(&self.settings, &self.buffered)?;
+        let mut batch = fjall::OwnedWriteBatch::with_capacity(live.db.clone(), writes.list.len());
+        for write in &writes.list {
+            match write {
+                Write::Put { space, key, value } => batch.insert(
+                    &live.spaces[*space as usize],
+                    key.as_slice(),
+                    value.as_slice(),
+                ),
+                Write::Remove { space, key } => {
+                    batch.remove(&live.spaces[*space as usize], key.as_slice());
+                }
+            }
+        }
+        let mode = if durable {
+            PersistMode::SyncData
+        } else {
+            PersistMode::Buffer
+        };
+        if writes.list.is_empty() {
+            // What was applied before must be safe too.
+            live.db.persist(mode)?;
+        } else {
+            batch.durability(Some(mode)).commit()?;
+        }
+        self.lock_buffered().wrote(sizes);
+        Ok(())
+    }
+}
+
+/// Why a write failed, as far as it decides what to do next.
+enum Failed {
+    /// The store takes no more writes: open it anew.
+    Closed,
+    Error(StateError),
+}
+
+impl From<fjall::Error> for Failed {
+    fn from(error: fjall::Error) -> Self {
+        match error {
+            fjall::Error::Poisoned => Failed::Closed,
+            error => Failed::Error(map_error(&error)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Birth {
+    New,
+    Before,
+}
+
+impl Live {
+    fn open(path: &Path, settings: &DiskSettings, birth: Birth) -> Result<Live, StateError> {
+        // Without its version file the engine would take a damaged store for a new one.
+        if birth == Birth::Before && !path.join("version").exists() {
+            return Err(StateError::Format(format!(
+                "{} has lost its version file; the state is damaged and was left as it is",
+                path.display()
+            )));
+        }
+        // The engine may panic on files that it wrote and something else changed.
+        catch_unwind(AssertUnwindSafe(|| {
+            Live::open_engine(path, settings, birth)
+        }))
+        .unwrap_or_else(|_| {
+            Err(StateError::Format(format!(
+                "{} is damaged and was left as it is",
+                path.display()
+            )))
+        })
+    }
+
+    fn open_engine(path: &Path, settings: &DiskSettings, birth: Birth) -> Result<Live, StateError> {
+        let db = Database::builder(path)
+            .cache_size(settings.cache_bytes)
+            // One to write buffers out, one to merge: with a single thread a long merge would
+            // let the buffers grow.
+            .worker_threads(2)
+            .max_journaling_size(settings.journal_bytes.max(64 << 20))
+            .open()
+            .map_err(|e| map_error(&e))?;
+        let mut spaces = Vec::with_capacity(Space::ALL.len());
+        for space in Space::ALL {
+            if birth == Birth::Before && !db.keyspace_exists(space.as_str()) {
+                return Err(StateError::Format(format!(
+                    "{} has lost the space '{}'; the state is damaged and was left as it is",
+                    path.display(),
+                    space.as_str()
+                )));
+            }
+            spaces.push(
+                db.keyspace(space.as_str(), || options(space, settings))
+                    .map_err(|e| map_error(&e))?,
+            );
+        }
+        Ok(Live { db, spaces })
+    }
+
+    /// Hands full buffers to the disk, and those that hold on to old journals, and waits while the
+    /// disk is behind: the engine itself lets buffers and journals grow without a bound, and would
+    /// wait for ever for a writer that has failed.
+    fn make_buffer_room(
+        &self,
+        settings: &DiskSettings,
+        buffered: &Mutex<Buffered>,
+    ) -> Result<(), Failed> {
+        let mut sums = buffered.lock().unwrap_or_else(PoisonError::into_inner);
+        for (number, space) in self.spaces.iter().enumerate() {
+            if sums.is_due(number, settings) {
+                sums.handed_over(number);
+                space.rotate_memtable()?;
+            }
+        }
+        loop {
+            let behind = self.spaces.iter().any(|s| s.sealed_memtable_count() > 1);
+            let full = self.db.write_buffer_size() > settings.buffer_bytes;
+            if !behind && !full {
+                return Ok(());
+            }
+            if full && !self.spaces.iter().any(|s| s.sealed_memtable_count() > 0) {
+                // Many half-full buffers: hand over the largest.
+                let Some(largest) = (0..self.spaces.len()).max_by_key(|&i| sums.own[i]) else {
+                    return Ok(());
+                };
+                if sums.own[largest] == 0 {
+                    return Ok(());
+                }
+                sums.handed_over(largest);
+                self.spaces[largest].rotate_memtable()?;
+            }
+            // Fails if the writer in the background has failed.
+            self.db.persist(PersistMode::Buffer)?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// How a space is laid out. Index and filters are cut in blocks that live in the cache like data,
+/// so that RAM does not grow with the number of keys.
+fn options(space: Space, settings: &DiskSettings) -> KeyspaceCreateOptions {
+    let options = KeyspaceCreateOptions::default()
+        .max_memtable_size(settings.buffer_bytes / 2)
+        .index_block_pinning_policy(PinningPolicy::all(false))
+        .filter_block_pinning_policy(PinningPolicy::all(false))
+        .index_block_partitioning_policy(PartitioningPolicy::all(true))
+        .filter_block_partitioning_policy(PartitioningPolicy::all(true));
+    match space {
+        // Keys of random bits: nothing to compress.
+        Space::Seen | Space::Content => options
+            .data_block_compression_policy(CompressionPolicy::all(CompressionType::None))
+            .filter_policy(FilterPolicy::all(FilterPolicyEntry::Bloom(
+                fjall::config::BloomConstructionPolicy::BitsPerKey(10.0),
+            ))),
+        _ => options,
+    }
+}
+
+fn map_error(error: &fjall::Error) -> StateError {
+    let io = match error {
+        fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => Some(e),
+        _ => None,
+    };
+    if let Some(io) = io {
+        use std::io::ErrorKind;
+        return match io.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                StateError::DiskFull(io.to_string())
+            }
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::NotFound => {
+                StateError::Format(format!("a file is damaged or lost: {io}"))
+            }
+            _ => StateError::Store(io.to_string()),
+        };
+    }
+    match error {
+        fjall::Error::Locked => StateError::InUse("the store is locked".to_owned()),
+        fjall::Error::Poisoned => StateError::Store("an earlier write failed".to_owned()),
+        fjall::Error::KeyspaceDeleted => StateError::Store(error.to_string()),
+        other => StateError::Format(format!("a file is damaged or lost: {other:?}")),
+    }
+}
+
+impl Reads for DiskState {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        self.with(|live| {
+            let value = live.spaces[space as usize]
+                .get(key)
+                .map_err(|e| map_error(&e))?;
+            Ok(value.map(|value| value.to_vec()))
+        })
+    }
+
+    fn contains(&self, space: Space, key: &[u8]) -> Result<bool, StateError> {
+        self.with(|live| {
+            live.spaces[space as usize]
+                .contains_key(key)
+                .map_err(|e| map_error(&e))
+        })
+    }
+
+    fn contains_each(
+        &self,
+        space: Space,
+        keys: &mut dyn Iterator<Item = &[u8]>,
+        found: &mut Vec<bool>,
+    ) -> Result<(), StateError> {
+        found.clear();
+        self.with(|live| {
+            for key in keys {
+                let here = live.spaces[space as usize].contains_key(key);
+                found.push(here.map_err(|e| map_error(&e))?);
+            }
+            Ok(())
+        })
+    }
+
+    fn scan(
+        &self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), StateError> {
+        use std::ops::Bound;
+        if !to.is_empty() && from >= to {
+            return Ok(());
+        }
+        self.with(|live| {
+            let end = if to.is_empty() {
+                Bound::Unbounded
+            } else {
+                Bound::Excluded(to)
+            };
+            let range = (Bound::Included(from), end);
+            for pair in live.spaces[space as usize].range::<&[u8], _>(range) {
+                let (key, value) = pair.into_inner().map_err(|e| map_error(&e))?;
+                if !visit(&key, &value) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl State for DiskState {
+    fn apply(&self, writes: Writes, durable: bool) -> Result<(), StateError> {
+        self.apply_kept(&writes, durable)
+    }
+}
+
+impl DiskState {
+    /// As [`State::apply`], for who may have to apply the same writes again.
+    pub fn apply_kept(&self, writes: &Writes, durable: bool) -> Result<(), StateError> {
+        writes.check()?;
+        let sizes = sizes(writes);
+        self.room.check(sizes.iter().sum())?;
+        let mut result = self.apply_once(writes, &sizes, durable);
+        if let Err(Failed::Closed) = result {
+            self.reopen()?;
+            result = self.apply_once(writes, &sizes, durable);
+        }
+        result.map_err(|failed| match failed {
+            Failed::Error(error) => error,
+            Failed::Closed => StateError::Store(
+                "the store failed again right after it was opened anew".to_owned(),
+            ),
+        })?;
+        if let Some(watch) = self.watch.get() {
+            watch.applied(writes, self);
+        }
+        Ok(())
+    }
+}

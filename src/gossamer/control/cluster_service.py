@@ -1,0 +1,384 @@
+"""The service of a cluster: any control node sees everything, and steers through the engine.
+
+Reading: sums of the nodes' own counters, which each tells twice a second; lists of hosts are asked of
+the nodes, each answers from memory, and the pages are merged. Changing: what is wanted goes into the
+engine by compare-and-set, from whichever control node serves; seeds and removals are the leading one's.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+import gossamer
+from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
+from gossamer.cluster.requests import ask_control
+from gossamer.control.cluster_settings import ClusterSettings
+from gossamer.control.command_list import TOLD, CommandList, Wanted
+from gossamer.control.confirmations import ConfirmedCommands
+from gossamer.control.event_log import EventCopy, EventLog
+from gossamer.control.host_queries import HostQueries
+from gossamer.control.host_views import check_host_command
+from gossamer.control.leader.control_node import ControlNode
+from gossamer.control.monitor import COUNTERS, Monitor
+from gossamer.control.node_views import NodeViews
+from gossamer.control.replicated_logs import ReplicatedLogs
+from gossamer.control.schemas import (
+    Alert,
+    Change,
+    ChangeSettings,
+    Command,
+    CommandInfo,
+    CommandResult,
+    ControlNodeView,
+    ControlState,
+    Event,
+    EventKind,
+    EventPage,
+    History,
+    HostAction,
+    HostCommand,
+    HostPage,
+    HostQuery,
+    HostRow,
+    NodeCommand,
+    NodeView,
+    PartitionMap,
+    PartitionView,
+    SeedSubmission,
+    SettingsView,
+    Status,
+    SubmissionFates,
+    SubmissionPage,
+    UrlAccount,
+)
+from gossamer.control.schemas.status import door_views
+from gossamer.control.service import (
+    NotKnownError,
+    RefusedError,
+    UnreachableError,
+    service_error,
+)
+from gossamer.control.setting_changes import SettingChanges
+from gossamer.control.setting_history import SettingHistory
+from gossamer.control.submissions import Submissions, fates
+from gossamer.errors import GossamerError
+from gossamer.model.progress import Activity, Progress
+
+STALE = 10.0
+"""Seconds after which a reading says nothing about now."""
+
+SIZES_EVERY = 5.0
+
+
+class ClusterService:
+    """Sees and steers a cluster. Safe on every control node, leading or not."""
+
+    def __init__(self, node: ControlNode, directory: Path, logs: ReplicatedLogs) -> None:
+        self._node = node
+        self._logs = logs
+        self._event_log = EventLog(directory / "events.jsonl", partial(logs.post, "events"))
+        self._monitor = Monitor(self._event_log)
+        self._node_views = NodeViews(node, self._event_log)
+        self._hosts = HostQueries(node)
+        self._confirmed = ConfirmedCommands(node)
+        self._commands = CommandList(self._wanted)
+        self._submissions = Submissions(directory / "submissions.jsonl", logs)
+        self._history = SettingHistory(directory / "settings.jsonl")
+        self._settings = ClusterSettings(node, self._history, self._confirmed)
+        self._changes = SettingChanges(self._history, self._event_log, self._settings)
+        self._sizes: dict[int, tuple[int, int, int]] = {}
+        self._led = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._end_listening: Callable[[], Awaitable[None]] | None = None
+
+    async def __aenter__(self) -> Self:
+        for part in (self._event_log, self._history, self._submissions):
+            await asyncio.to_thread(part.open)
+        for event in self._event_log.events():
+            self._learn(event)
+        self._logs.follow("events", EventCopy(self._event_log, self._learn))
+        self._logs.follow("submissions", self._submissions)
+        engine = self._node.engine
+        self._end_listening = await engine.listen(engine.names.event("*"), self._note_event)
+        self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._end_listening is not None:
+            with contextlib.suppress(Exception):
+                await self._end_listening()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Ends the streams of those who watch."""
+        self._event_log.close()
+
+    # --- what goes on by itself
+
+    def _note_event(self, subject: str, data: bytes) -> None:
+        with contextlib.suppress(GossamerError):
+            event = decode_event(data)
+            node = subject.rpartition(".")[2]
+            if isinstance(event, Happened):
+                kind = EventKind.HAND_OVER if event.kind == "handed_over" else EventKind.CONTROL
+                # Every control node hears it, and it is kept once.
+                key = hashlib.blake2b(data, digest_size=12, person=b"event").hexdigest()
+                self._event_log.tell(kind, f"{event.kind}: {event.text}", node=node, key=key)
+
+    def _learn(self, event: Event) -> None:
+        """What was told of nodes and alerts, by whoever led then."""
+        self._monitor.alerts.learn(event)
+        self._node_views.learn(event)
+
+    async def _tick(self) -> None:
+        while True:
+            # Whatever goes wrong with one reading, the next one is taken; `ready` tells if none is.
+            with contextlib.suppress(GossamerError, OSError, ValueError):
+                if not self._changes.busy:
+                    await self._settings.sync()
+                self._take()
+            self._led = self._led and self._node.leading
+            await asyncio.sleep(1.0 - time.time() % 1.0)
+
+    def _take(self) -> None:
+        """A reading of everything."""
+        status, nodes = self._read(), self._node_views.all()
+        # Only who leads tells, and only what was not told already.
+        tell = self._node.leading and self._logs.complete("events")
+        if tell:
+            if not self._led:
+                name = self._node.name
+                self._event_log.tell(EventKind.CONTROL, f"control node {name} leads", node=name)
+                self._led = True
+            self._node_views.tell(nodes)
+        self._monitor.take(
+            status,
+            nodes,
+            troubles=self._node.overview.troubles(),
+            missed=self._node.standbys.missed(),
+            tell=tell,
+        )
+        self._event_log.show(status)
+
+    async def _measure(self) -> None:
+        """Sizes of partitions, from each owner's counters."""
+        while True:
+            answers: dict[str, object] = {}
+            with contextlib.suppress(GossamerError):
+                answers = await self._node.requests.ask_all("partition_sizes")
+            value = self._node.state.map
+            for node, sizes in answers.items():
+                if value is None or not isinstance(sizes, list):
+                    continue
+                for number, row in enumerate(value.rows):
+                    if row.owner == node and number < len(sizes):
+                        hosts, queued, pages = sizes[number]
+                        self._sizes[number] = (hosts, queued, pages)
+            await asyncio.sleep(SIZES_EVERY)
+
+    def _read(self) -> Status:
+        summary = self._node.overview.summary()
+        progress, now = summary.progress, time.time()
+        pace = self._monitor.pace(now, progress, self._settings.settings().limits)
+        living = self._node.membership.living()
+        free = [known.status.disk_free for known in living if known.status]
+        return Status(
+            time=round(now, 3),
+            mode="cluster",
+            crawl=summary.crawl,
+            version=gossamer.__version__,
+            activity=_activity(summary.state, progress),
+            wanted=self._wanted(),
+            disk_free=min((room for room in free if room is not None), default=None),
+            pages_per_second=pace.pages,
+            bytes_per_second=pace.bytes,
+            eta_seconds=pace.eta_seconds,
+            eta_from=pace.eta_from,
+            nodes=len(living),
+            settings_version=self._history.version,
+            alerts=len(self._monitor.alerts.standing()),
+            control=self._controls(),
+            note=summary.error or progress.note,
+            doors=door_views(progress.doors),
+            **{name: getattr(progress, name) for name in COUNTERS},
+        )
+
+    def _wanted(self) -> Wanted:
+        wanted = self._node.state.wanted
+        if isinstance(wanted, Shutdown):
+            return "stop"
+        return "pause" if isinstance(wanted, Pause) else "run"
+
+    def _controls(self) -> list[ControlNodeView]:
+        return [
+            ControlNodeView(
+                id=line.control,
+                leads=line.state == "leads",
+                state=ControlState(line.state),
+                url=line.url or None,
+                since=line.since and round(line.since, 3),
+                last_heartbeat=round(line.time, 3),
+                version=line.program or None,
+            )
+            for line in self._node.overview.control_nodes()
+        ]
+
+    # --- looking
+
+    async def ready(self) -> str | None:
+        late = self._monitor.age()
+        if late is None:
+            return "the control node has just begun"
+        if late > STALE:
+            return f"the last reading is {late:.0f} s old"
+        return self._node.overview.summary().error or None
+
+    async def status(self) -> Status:
+        return self._monitor.status()
+
+    async def alerts(self) -> list[Alert]:
+        return self._monitor.alerts.standing()
+
+    async def history(self, seconds: float) -> History:
+        return self._monitor.readings.page(seconds, time.time())
+
+    async def events(self, after: int | None, limit: int) -> EventPage:
+        return self._event_log.page(after, limit)
+
+    def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
+        return self._event_log.watch(after)
+
+    async def control_nodes(self) -> list[ControlNodeView]:
+        return self._monitor.status().control
+
+    async def nodes(self) -> list[NodeView]:
+        return self._node_views.all()
+
+    async def partitions(self) -> PartitionMap:
+        value = self._node.state.map
+        if value is None:
+            raise UnreachableError("not_ready", "there is no map of partitions yet")
+        nothing = (0, 0, 0)
+        rows = []
+        for number, row in enumerate(value.rows):
+            hosts, queued, pages = self._sizes.get(number, nothing)
+            rows.append(
+                PartitionView(
+                    partition=number, node=row.owner or None, epoch=row.epoch,
+                    to=row.to or None, hosts=hosts, queued=queued, pages=pages,
+                )
+            )  # fmt: skip
+        return PartitionMap(epoch=value.epoch, partitions=rows)
+
+    async def hosts(self, query: HostQuery) -> HostPage:
+        return await self._hosts.page(query)
+
+    async def host(self, name: str) -> HostRow:
+        return await self._hosts.row(name)
+
+    async def why(self, url: str) -> UrlAccount:
+        return await self._hosts.why(url, self._history.changed_in("rule"))
+
+    # --- nodes and hosts
+
+    async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
+        known = self._node.membership.nodes.get(node)
+        before = self._node_views.get(node)
+        if known is None or before is None:
+            raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
+        if not known.alive and command is not NodeCommand.REMOVE:
+            raise RefusedError("not_done", f"{node} is lost; it can only be removed")
+        try:
+            if command is NodeCommand.REMOVE:
+                await ask_control(self._node.engine, "remove", {"node": node}, audited=True)
+            else:
+                await self._confirmed.hold(node, hold=command is NodeCommand.PAUSE)
+        except GossamerError as error:
+            raise service_error(error) from error
+        self._event_log.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
+        return self._node_views.get(node) or before
+
+    async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
+        action = command.action
+        check_host_command(command)
+        if action in {HostAction.SLOW_DOWN, HostAction.SPEED_UP}:
+            await self._changes.set_gap(await self.host(name), command.seconds, who)
+        else:
+            await self._hosts.steer(name, action, command.seconds or 0.0)
+        row = await self.host(name)
+        words = f"{action.value} {row.name}"
+        self._event_log.tell(EventKind.HOST, words, node=row.node, host=row.name, who=who)
+        return row
+
+    # --- seeds
+
+    async def submit_seeds(self, urls: list[str], who: str) -> SeedSubmission:
+        if self._wanted() == "stop":
+            raise RefusedError("stopping", "the crawl is about to end")
+        try:
+            engine = self._node.engine
+            refused = dict(await ask_control(engine, "seeds", {"urls": urls}, audited=True))
+        except GossamerError as error:
+            raise service_error(error) from error
+        reasons = [refused.get(url) for url in urls]
+        submission = await self._submissions.submit(urls, reasons, who)
+        self._event_log.tell_submission(submission)
+        return submission
+
+    async def submissions(self, before: int | None, limit: int) -> SubmissionPage:
+        return await asyncio.to_thread(self._submissions.page, before, limit)
+
+    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
+        submission = await asyncio.to_thread(self._submissions.get, number)
+        seeds = submission.seeds[offset : offset + limit]
+        visits = await self._hosts.last_visits([seed.url if seed.taken else None for seed in seeds])
+        return fates(submission, offset, seeds, visits)
+
+    # --- settings
+
+    async def settings(self) -> SettingsView:
+        return self._changes.view()
+
+    async def change_settings(self, change: ChangeSettings, who: str) -> Change:
+        return await self._changes.change(change, who)
+
+    async def undo_settings(self, version: int, who: str) -> Change:
+        return await self._changes.undo(version, who)
+
+    async def setting_changes(self, before: int | None, limit: int) -> list[Change]:
+        return await self._changes.last(before, limit)
+
+    # --- commands
+
+    async def commands(self) -> list[CommandInfo]:
+        return self._commands.all()
+
+    async def command(self, command: Command, who: str) -> CommandResult:
+        self._commands.check(command)
+        try:
+            nodes = await self._confirmed.give(command)
+        except GossamerError as error:
+            raise service_error(error) from error
+        self._event_log.tell(TOLD[command], f"{command.value} by the operator", who=who)
+        return CommandResult(
+            command=command,
+            time=round(time.time(), 3),
+            confirmed=bool(nodes) and all(row.confirmed for row in nodes),
+            nodes=nodes,
+        )
+
+
+def _activity(state: str, progress: Progress) -> Activity:
+    if state == "finished":
+        return Activity.FINISHED
+    if state == "paused":
+        return Activity.PAUSED
+    return progress.activity if progress.activity is Activity.DISK_FULL else Activity.RUNNING

@@ -1,0 +1,95 @@
+"""Commands to a cluster, and every node's own word that it does as told."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from gossamer.cluster.requests import persist
+from gossamer.control.leader.commands import PATIENCE
+from gossamer.control.leader.control_node import ControlNode
+from gossamer.control.schemas import Command, Confirmation
+from gossamer.errors import EngineAwayError, NoResponderError, UsageError
+
+CONFIRM = 15.0
+"""Seconds that a command waits for every node's word."""
+
+LAUNCH = 5.0
+
+
+class ConfirmedCommands:
+    """Gives the commands of a crawl and waits for the nodes to confirm them."""
+
+    def __init__(self, node: ControlNode) -> None:
+        self._node = node
+
+    async def give(self, command: Command) -> list[Confirmation]:
+        commands, begun = self._node.commands, time.monotonic()
+        if command is Command.PAUSE:
+            await commands.pause()
+            # Held back is enough: what is under way ends, and nothing begins.
+            return await self.confirmed(lambda status: status.state in {"pausing", "paused"})
+        if command is Command.RESUME:
+            await commands.resume()
+            return await self.confirmed(lambda status: status.state == "running" or status.held)
+        if command is Command.STOP:
+            await commands.stop()
+            return await self.confirmed(lambda status: status.state == "leaving")
+        if command is Command.ADD_NODE:
+            name = await self._launch()
+            return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
+        if command is Command.RERANK:
+            answers = await commands.rerank()
+        else:
+            answers = await commands.checkpoint()
+        seconds = round(time.monotonic() - begun, 3)
+        return [
+            Confirmation(
+                node=node,
+                confirmed=not isinstance(answer, dict),
+                seconds=seconds,
+                note=str(answer["error"]) if isinstance(answer, dict) else "",
+            )
+            for node, answer in answers.items()
+        ]
+
+    async def hold(self, node: str, *, hold: bool) -> None:
+        """Holds one node back or lets it go. `EngineAwayError`: it is wanted, but not confirmed yet."""
+        await persist(lambda: self._node.commands.hold_node(node, hold=hold), PATIENCE)
+        end = time.monotonic() + CONFIRM
+        while time.monotonic() < end:
+            known = self._node.membership.nodes.get(node)
+            if known is not None and known.fresh is not None and known.fresh.held == hold:
+                return
+            await asyncio.sleep(0.05)
+        raise EngineAwayError(f"{node} does so as soon as it can; there is no word from it yet")
+
+    async def _launch(self) -> str:
+        engine = self._node.engine
+        try:
+            return (await engine.request(engine.names.launcher, b"", LAUNCH)).decode()
+        except NoResponderError as error:
+            raise UsageError(
+                "nobody here can start a process: run `gossamer node --engine …` on a machine, "
+                "and it joins by itself"
+            ) from error
+
+    async def confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
+        """Waits until every living node's own status says so."""
+        begun = time.monotonic()
+        seconds: dict[str, float] = {}
+        while True:
+            living = {known.name: known for known in self._node.membership.living()}
+            for name, known in living.items():
+                if name not in seconds and known.fresh is not None and holds(known.fresh):
+                    seconds[name] = round(time.monotonic() - begun, 3)
+            late = set(living) - set(seconds)
+            if not late or time.monotonic() - begun > CONFIRM:
+                break
+            await asyncio.sleep(0.05)
+        rows = [Confirmation(node=n, confirmed=True, seconds=s) for n, s in seconds.items()]
+        rows += [
+            Confirmation(node=name, confirmed=False, seconds=None, note="no word from it yet")
+            for name in late
+        ]
+        return sorted(rows, key=lambda row: row.node)

@@ -1,0 +1,131 @@
+"""Hosts and URLs of a cluster: each is asked of the node that owns it, lists of every node.
+
+Each node answers from memory, in its own order; the pages are merged here.
+"""
+
+import contextlib
+import heapq
+from typing import Any
+
+from gossamer._native import UrlRules, canonical_url, host_key, partition
+from gossamer.control.host_views import host_row, make_cursor, native_question, url_account
+from gossamer.control.leader.control_node import ControlNode
+from gossamer.control.schemas import HostAction, HostPage, HostQuery, HostRow, UrlAccount
+from gossamer.control.schemas.hosts import HostStanding
+from gossamer.control.service import NotKnownError, UnreachableError, service_error
+from gossamer.errors import GossamerError
+from gossamer.settings.url_rules import url_rules
+
+
+class HostQueries:
+    """Asks the nodes about the hosts that they own."""
+
+    def __init__(self, node: ControlNode) -> None:
+        self._node = node
+
+    def _quota(self) -> int | None:
+        return self._node.settings.current.limits.pages_per_host
+
+    async def page(self, query: HostQuery) -> HostPage:
+        question = native_question(query)
+        body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
+        answers = await self._node.requests.ask_all("hosts", body)
+        quota = self._quota()
+        pages, matched, total, more = [], 0, 0, False
+        for node, answer in answers.items():
+            if not isinstance(answer, dict) or "rows" not in answer:
+                raise UnreachableError("no_answer", f"{node} does not answer: {answer}")
+            rows = [host_row(row, node=node, quota=quota) for row in answer["rows"]]
+            places = [(place[0], place[1], place[2]) for place in answer["places"]]
+            pages.append(list(zip(places, rows, strict=True)))
+            matched += answer["matched"]
+            total += answer["total"]
+            more = more or answer["more"]
+        merged = list(heapq.merge(*pages, key=_place))
+        shown = merged[: query.limit]
+        more = more or len(merged) > len(shown)
+        return HostPage(
+            hosts=[row for _, row in shown],
+            next=make_cursor(shown[-1][0], query.sort) if more and shown else None,
+            matched=matched,
+            total=total,
+        )
+
+    def _owner(self, url: str) -> str:
+        """The node that has a URL's host."""
+        value = self._node.state.map
+        if value is None:
+            raise UnreachableError("not_ready", "there is no map of partitions yet")
+        owner = value.rows[partition(self._host_key(url), len(value.rows))].owner
+        if not owner:
+            raise UnreachableError("no_owner", "nobody owns this host's partition at the moment")
+        return owner
+
+    def _url_rules(self) -> UrlRules:
+        return url_rules(self._node.settings.current)
+
+    def _host_key(self, url: str) -> int:
+        try:
+            return host_key(url, self._url_rules())
+        except ValueError as error:
+            raise NotKnownError("no_such_host", f"{url[:200]} is no address: {error}") from error
+
+    async def _ask_owner(self, url: str, name: str, body: object) -> tuple[str, Any]:
+        owner = self._owner(url)
+        try:
+            return owner, await self._node.requests.ask(owner, name, body)
+        except GossamerError as error:
+            raise service_error(error) from error
+
+    async def row(self, name: str) -> HostRow:
+        node, state = await self._ask_owner(_address(name), "host", {"host": name})
+        if state is None:
+            raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+        quota = self._quota()
+        return host_row(state, node=node, quota=quota)
+
+    async def steer(self, name: str, action: HostAction, seconds: float) -> None:
+        """One of the acts that only the owner can do."""
+        body = {"host": name, "action": action.value, "wait_us": round(seconds * 1e6)}
+        _node, known = await self._ask_owner(_address(name), "steer_host", body)
+        if not known:
+            raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
+
+    async def why(self, url: str, rules_version: int | None = None) -> UrlAccount:
+        try:
+            canonical_url(url, None, self._url_rules())
+        except ValueError as error:
+            return UrlAccount(given=url, refused=str(error))
+        node, account = await self._ask_owner(url, "why", {"url": url})
+        visits: list[dict[str, object]] = []
+        if "url" in account:
+            _node, visits = await self._ask_owner(url, "visits", {"url": account["url"]})
+        return url_account(
+            account, node=node, quota=self._quota(), rules_version=rules_version, visits=visits
+        )
+
+    async def last_visits(self, urls: list[str | None]) -> list[dict[str, Any] | None]:
+        """What became of each URL; None where nothing is known, or nobody can be asked now."""
+        by_owner: dict[str, list[int]] = {}
+        for place, url in enumerate(urls):
+            # Whoever has no owner now is told as queued; the next look tells more.
+            with contextlib.suppress(UnreachableError):
+                if url is not None:
+                    by_owner.setdefault(self._owner(url), []).append(place)
+        visits: list[dict[str, Any] | None] = [None] * len(urls)
+        for owner, places in by_owner.items():
+            body = {"urls": [urls[place] for place in places]}
+            with contextlib.suppress(GossamerError):
+                answer = await self._node.requests.ask(owner, "last_visits", body)
+                if isinstance(answer, list):
+                    for place, visit in zip(places, answer, strict=True):
+                        visits[place] = visit
+        return visits
+
+
+def _address(host: str) -> str:
+    return f"http://{host}/"
+
+
+def _place(pair: tuple[tuple[int, str, int], HostRow]) -> tuple[int, str, int]:
+    return pair[0]

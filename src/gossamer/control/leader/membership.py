@@ -1,0 +1,203 @@
+"""The nodes as a control node sees them: their last record in the engine, and their last status.
+
+Every control node keeps one, the leading one and those that stand by: who takes the lead then knows
+already who lives. Guarantees: a node counts as silent only when its key in the engine has not
+changed for a whole lease of *our* clock, and time in which we could not read it does not count.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+from gossamer.clock import SYSTEM, Clock
+from gossamer.cluster.lease import RENEWALS
+from gossamer.cluster.messages import (
+    Evicted,
+    Heartbeat,
+    NodeRecord,
+    NodeStatus,
+    Register,
+    Unregister,
+    decode,
+    decode_node_record,
+    encode,
+)
+from gossamer.engine import Bucket, Entry
+from gossamer.errors import ConflictError, VersionError
+from gossamer.model.progress import Progress
+
+FRESH = 3.0
+"""A status that is older, in seconds, says nothing about now."""
+
+FORGET = 86400.0
+TOGETHER = 32
+"""Keys that are read at a time."""
+
+LOOKS = 4
+"""Reads of all keys in the time in which a node renews once."""
+
+
+@dataclass
+class KnownNode:
+    name: str
+    record: NodeRecord | None = None
+    revision: int = 0
+    since: int = 0
+    """When we saw this revision first, on CLOCK_BOOTTIME."""
+    renewed: bool = False
+    """We saw it change: the node lived while we looked."""
+    status: NodeStatus | None = None
+    status_at: float = field(default=0.0)
+    clock: Clock = SYSTEM
+
+    @property
+    def alive(self) -> bool:
+        return isinstance(self.record, Register | Heartbeat)
+
+    @property
+    def fresh(self) -> NodeStatus | None:
+        """The status, if it is of now and of this incarnation."""
+        if self.status is None or self.clock.monotonic() - self.status_at > FRESH:
+            return None
+        if self.record is not None and self.record.incarnation != self.status.incarnation:
+            return None
+        return self.status
+
+    def silent(self) -> float:
+        """Seconds since its key changed."""
+        return (self.clock.micros() - self.since) / 1e6
+
+
+class Membership:
+    def __init__(self, bucket: Bucket, clock: Clock = SYSTEM) -> None:
+        self._bucket = bucket
+        self._clock = clock
+        self._due = 0
+        """When the nodes' keys are read next, by our clock in microseconds."""
+        self._read = 0
+        """When they were read last."""
+        self.nodes: dict[str, KnownNode] = {}
+        self._past: dict[tuple[str, str], Progress] = {}
+        self.refused: dict[str, str] = {}
+        """Nodes of another version, and what is wrong."""
+
+    def note_status(self, subject: str, data: bytes) -> None:
+        name = subject.rpartition(".")[2]
+        try:
+            status = decode(data, NodeStatus, f"node {name}")
+        except VersionError as error:
+            self.refused[name] = str(error)
+            return
+        known = self.expect(name)
+        if not known.alive:
+            self._due = 0
+        last = known.status
+        if last is not None and last.incarnation != status.incarnation and last.progress:
+            self._past[name, last.incarnation] = last.progress
+        known.status, known.status_at = status, self._clock.monotonic()
+
+    def readings(self) -> list[tuple[Progress, bool]]:
+        """Counters of every incarnation that we heard of, and whether it is one of now."""
+        rows = [(progress, False) for progress in self._past.values()]
+        rows += [
+            (known.status.progress, not isinstance(known.record, Evicted))
+            for known in self.nodes.values()
+            if known.status is not None and known.status.progress is not None
+        ]
+        return rows
+
+    def living(self) -> list[KnownNode]:
+        """The nodes that have a lease, as far as we know."""
+        return [known for known in self.nodes.values() if known.alive]
+
+    def any_within(self, seconds: float) -> bool:
+        """Whether some node has renewed its lease in the last seconds."""
+        return any(known.silent() <= seconds for known in self.living())
+
+    async def follow(self, lease: float) -> None:
+        """`refresh`, a few times in the time in which every node renews once.
+
+        A node that nobody knows yet is looked for as soon as its first status comes.
+        """
+        if self._clock.micros() >= self._due:
+            await self.refresh()
+            every = round(lease / RENEWALS / LOOKS * 1e6)
+            self._excuse(every)
+            self._due = self._read + every
+
+    def _excuse(self, every: int) -> None:
+        """Time in which we could not read is nobody's silence: the engine was away, or we slept."""
+        before, self._read = self._read, self._clock.micros()
+        away = self._read - before - RENEWALS * every
+        if before and away > 0:
+            for known in self.nodes.values():
+                if known.since <= before:
+                    known.since += away
+
+    async def refresh(self) -> None:
+        """Reads every node's key."""
+        names = await self._bucket.keys()
+        for start in range(0, len(names), TOGETHER):
+            some = names[start : start + TOGETHER]
+            entries = await asyncio.gather(*map(self._bucket.get, some))
+            for name, entry in zip(some, entries, strict=True):
+                self._note(name, entry)
+
+    def _note(self, name: str, entry: Entry | None) -> None:
+        if entry is None:
+            self.nodes.pop(name, None)
+            return
+        try:
+            record = decode_node_record(entry.value, name)
+        except VersionError as error:
+            self.refused[name] = str(error)
+            return
+        self.refused.pop(name, None)
+        known = self.nodes.setdefault(name, KnownNode(name, clock=self._clock))
+        if known.revision != entry.revision:
+            known.renewed = known.revision != 0 or known.renewed
+            known.record, known.revision, known.since = record, entry.revision, self._clock.micros()
+
+    def forget_engine(self) -> None:
+        """The engine is a new one: its revisions mean nothing, and everybody has time again."""
+        self._due = 0
+        for known in self.nodes.values():
+            known.revision, known.since = 0, self._clock.micros()
+            if known.alive or isinstance(known.record, Unregister):
+                known.record = None
+
+    def expect(self, name: str) -> KnownNode:
+        """A node that the map names; unknown until it says something."""
+        return self.nodes.setdefault(
+            name, KnownNode(name, since=self._clock.micros(), clock=self._clock)
+        )
+
+    async def take_out(self, known: KnownNode, reason: str) -> bool:
+        """From here on the node cannot renew. False: it did, a moment ago."""
+        record = Evicted(
+            node=known.name,
+            incarnation=known.record.incarnation if known.record else "",
+            time=self._clock.now(),
+            reason=reason,
+        )
+        try:
+            known.revision = await self._bucket.change(
+                known.name, encode(record), known.revision or None
+            )
+        except ConflictError:
+            return False
+        known.record, known.since = record, self._clock.micros()
+        return True
+
+    async def forget_old(self, still_named: set[str]) -> None:
+        """Nodes that are gone for a day and own nothing leave the list."""
+        for known in list(self.nodes.values()):
+            over = isinstance(known.record, Evicted | Unregister) and known.silent() > FORGET
+            if over and known.name not in still_named:
+                await self.forget(known)
+
+    async def forget(self, known: KnownNode) -> None:
+        """As if it had never been, unless it has just come back."""
+        with contextlib.suppress(ConflictError):
+            await self._bucket.delete(known.name, known.revision)
+            self.nodes.pop(known.name, None)

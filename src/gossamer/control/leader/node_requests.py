@@ -1,0 +1,44 @@
+"""Questions to crawl nodes: to one, or to all that live."""
+
+import asyncio
+
+from gossamer.cluster.requests import ask_node
+from gossamer.control.leader.membership import Membership
+from gossamer.engine import Engine
+from gossamer.errors import GossamerError
+
+ANSWER = 10.0
+SNAPSHOT_ANSWER = 300.0
+
+
+class NodeRequests:
+    """Asks the nodes of one crawl. The questions are the closed list in `cluster.questions`."""
+
+    def __init__(self, engine: Engine, membership: Membership) -> None:
+        self._engine = engine
+        self._membership = membership
+
+    async def ask(
+        self, node: str, name: str, body: object = None, seconds: float = ANSWER
+    ) -> object:
+        """The node's answer; its error is raised as the kind that it was."""
+        found: object = await ask_node(self._engine, node, name, body, seconds)
+        return found
+
+    async def ask_all(
+        self, name: str, body: object = None, seconds: float = ANSWER
+    ) -> dict[str, object]:
+        """The same question to all that live; `{"error": …}` is the answer of one that failed."""
+
+        async def one(node: str) -> object:
+            try:
+                return await self.ask(node, name, body, seconds)
+            except GossamerError as error:
+                return {"error": str(error)}
+
+        names = sorted(known.name for known in self._membership.living())
+        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+
+    async def snapshot_all(self) -> dict[str, object]:
+        """Snapshots of everything, now; gives for each node how many, or its error."""
+        return await self.ask_all("snapshot", seconds=SNAPSHOT_ANSWER)

@@ -1,0 +1,82 @@
+"""What is watched of a crawl, whichever it is: the last status, counters over time, alerts."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gossamer.control.alerts import Alerts, Trouble
+from gossamer.control.eta import time_left
+from gossamer.control.event_log import EventLog
+from gossamer.control.readings import Readings
+from gossamer.control.schemas import EventKind, NodeView, Status
+from gossamer.control.service import UnreachableError
+from gossamer.model.progress import Progress
+from gossamer.settings.model import LimitSettings
+
+COUNTERS = (
+    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
+    "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
+    "reranking", "reranked",
+    "outcomes", "rss", "disk", "seconds", "next_due",
+)  # fmt: skip
+"""Fields of `Progress` that a status gives as they are."""
+
+
+class Pace(NamedTuple):
+    """How fast it goes, and for how long still."""
+
+    pages: float
+    bytes: float
+    eta_seconds: float | None
+    eta_from: str | None
+
+
+class Monitor:
+    """Filled once a second by a service."""
+
+    def __init__(self, event_log: EventLog) -> None:
+        self._event_log = event_log
+        self.readings = Readings()
+        self.alerts = Alerts(event_log)
+        self.last: Status | None = None
+        self._reranked = 0
+
+    def pace(self, now: float, progress: Progress, limits: LimitSettings) -> Pace:
+        pages = self.readings.rate("pages", now, progress.pages)
+        visits = self.readings.rate("visits", now, progress.visits)
+        left, ending = time_left(limits, progress, pages, visits)
+        size = self.readings.rate("bytes", now, progress.bytes)
+        return Pace(round(pages, 2), round(size, 1), left, ending)
+
+    def take(
+        self,
+        status: Status,
+        nodes: list[NodeView],
+        *,
+        troubles: Sequence[Trouble] = (),
+        missed: Sequence[str] = (),
+        tell: bool = True,
+    ) -> None:
+        """A new status. `tell`: what has begun and ended since becomes events."""
+        self.readings.add(status)
+        self.alerts.judge(status, nodes, self.readings, troubles=troubles, missed=missed, tell=tell)
+        self._note_reranked(status, tell=tell)
+        self.last = status
+
+    def _note_reranked(self, status: Status, *, tell: bool) -> None:
+        """Tells when the queues are in their new order."""
+        if status.reranking == 0 and status.reranked != self._reranked:
+            moved = status.reranked - self._reranked
+            if moved > 0 and tell:
+                words = f"re-ranking is done: {moved} URLs have got another place"
+                self._event_log.tell(EventKind.RERANK, words, data={"moved": moved})
+            self._reranked = status.reranked
+
+    def status(self) -> Status:
+        if self.last is None:
+            raise UnreachableError("not_ready", "it has just begun; ask again", again=1)
+        return self.last
+
+    def age(self) -> float | None:
+        """Seconds since the last status; None: there was none."""
+        return None if self.last is None else time.time() - self.last.time

@@ -1,0 +1,90 @@
+"""What happened, what is wrong now, and how the counters went."""
+
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from gossamer.control.schemas.base import Schema
+
+
+class EventKind(StrEnum):
+    STARTED = "started"
+    FINISHED = "finished"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    STOPPED = "stopped"
+    CHECKPOINT = "checkpoint"
+    RERANK = "rerank"
+    SETTING = "setting"
+    HOST = "host"
+    SEEDS = "seeds"
+    NODE_JOINED = "node_joined"
+    NODE_LEFT = "node_left"
+    NODE_SILENT = "node_silent"
+    NODE_FAILED = "node_failed"
+    HAND_OVER = "hand_over"
+    CONTROL = "control"
+    ALERT = "alert"
+    ALERT_ENDED = "alert_ended"
+
+
+class Event(Schema):
+    id: int = Field(description="grows; the `id` of the same event in the stream")
+    time: float
+    kind: EventKind
+    text: str = Field(description="one line for people; may hold text from the web")
+    node: str | None = None
+    host: str | None = None
+    who: str | None = Field(default=None, description="who caused it; null: nobody")
+    data: dict[str, JsonValue] = Field(default={}, description="particulars, by kind")
+
+
+class EventPage(Schema):
+    """Oldest first."""
+
+    events: list[Event]
+    next: int | None = Field(description="`after` of the next page; null: no more for now")
+
+
+class Severity(StrEnum):
+    NOTICE = "notice"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Alert(Schema):
+    """Something is stuck, and why."""
+
+    kind: str
+    severity: Severity
+    text: str
+    hint: str = Field(description="what can be done")
+    since: float
+    node: str | None = None
+    host: str | None = None
+
+
+class History(Schema):
+    """Readings of counters at equal steps; `columns` all have the length of `times`.
+
+    Counters that only grow are given as they were; a rate is a difference over a step.
+    """
+
+    step: float = Field(description="seconds between readings")
+    times: list[float]
+    columns: dict[str, list[float]]
+    outcomes: dict[str, list[int]]
+
+
+class AuditEntry(Schema):
+    """A line of the audit log: a change somebody made, or tried to make."""
+
+    id: int = Field(default=0, description="grows")
+    time: float
+    who: str
+    what: str
+    target: str | None
+    old: JsonValue
+    new: JsonValue
+    done: bool
+    detail: str | None = Field(description="why it was not done")

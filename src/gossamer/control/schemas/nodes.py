@@ -1,0 +1,64 @@
+"""Crawl nodes and the partitions they own."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from gossamer.control.schemas.base import Schema
+
+
+class NodeState(StrEnum):
+    JOINING = "joining"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DISK_FULL = "disk_full"
+    LEAVING = "leaving"
+    SILENT = "silent"
+    LOST = "lost"
+    FINISHED = "finished"
+
+
+class NodeView(Schema):
+    id: str
+    state: NodeState
+    address: str | None = Field(description="the machine's name or address, if it was told")
+    pid: int | None
+    version: str
+    uptime: float = Field(description="seconds since its process began")
+    last_heartbeat: float
+    pages: int
+    bytes: int
+    urls_seen: int = Field(description="URLs that passed the seen test: analysed and new")
+    urls_queued: int
+    in_flight: int
+    hosts_known: int
+    pages_per_second: float = Field(description="over the last 10 s")
+    rss: int
+    disk: int
+    disk_free: int | None
+    partitions: int
+    settings_version: int = Field(description="the version of the settings that it works with")
+    note: str = ""
+
+
+class NodeCommand(StrEnum):
+    PAUSE = "pause"
+    RESUME = "resume"
+    REMOVE = "remove"
+
+
+class PartitionView(Schema):
+    partition: int
+    node: str | None = Field(description="who owns it; null: nobody at the moment")
+    epoch: int = Field(description="the map's version when it got this owner")
+    to: str | None = Field(description="the node it is moving to; null: it stays")
+    hosts: int
+    queued: int
+    pages: int
+
+
+class PartitionMap(Schema):
+    """Who owns what. Sizes are of the last report of each owner."""
+
+    epoch: int
+    partitions: list[PartitionView]

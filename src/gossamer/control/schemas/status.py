@@ -1,0 +1,117 @@
+"""How the crawl goes, at a glance; and what every refusal looks like."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+from pydantic import Field
+
+from gossamer.control.schemas.base import Schema
+from gossamer.model.progress import Activity, DoorReport
+from gossamer.policy.hosts.outcomes import Group
+
+
+class Role(StrEnum):
+    """What a token allows: `read` sees everything, `operate` may change it."""
+
+    READ = "read"
+    OPERATE = "operate"
+
+
+class Access(Schema):
+    """Who the caller is to the API."""
+
+    role: Role
+    token_id: str = Field(description="first digits of the token's hash; named in the audit log")
+
+
+class Problem(Schema):
+    """Why a request was refused."""
+
+    code: str = Field(description="short and stable, for programs")
+    detail: str = Field(description="for people; says what to do where something can be done")
+
+
+class ControlState(StrEnum):
+    LEADS = "leads"
+    WAITS = "waits"
+    LOST = "lost"
+
+
+class ControlNodeView(Schema):
+    id: str
+    leads: bool
+    state: ControlState = Field(
+        description="`waits`: lives, and leads when the one that leads is lost"
+    )
+    url: str | None = Field(default=None, description="where it serves; null: it does not")
+    since: float | None = Field(default=None, description="when its process began; null: not known")
+    last_heartbeat: float | None = Field(default=None, description="by its own clock")
+    version: str | None = Field(default=None, description="of its program; null: not known")
+
+
+class DoorView(Schema):
+    """How the policies of a door did, since the nodes began."""
+
+    batches: int = Field(description="answered")
+    rows: int = Field(description="judged by the policy")
+    failures: int = Field(description="batches that were not answered as they should")
+    late: int = Field(description="of these, not in time")
+    failed: int = Field(description="of these, a policy raised")
+    nonsense: int = Field(description="of these, the answer could not be used")
+    defaults: int = Field(description="rows judged without the policy because of that")
+    resting: float | None = Field(description="seconds that the door still rests; null: it works")
+    last_failure: str = Field(description="empty: there was none")
+
+
+def door_views(doors: dict[str, DoorReport]) -> dict[str, DoorView]:
+    return {door: DoorView(**msgspec.structs.asdict(report)) for door, report in doors.items()}
+
+
+class Status(Schema):
+    """Counters of the whole crawl. Totals count from its first start, not from this process's."""
+
+    time: float = Field(description="when these counters were read")
+    mode: Literal["standalone", "cluster"]
+    crawl: str = Field(description="the crawl's name: its directory's")
+    version: str = Field(description="of the program")
+    activity: Activity = Field(description="what the crawl does now")
+    wanted: Literal["run", "pause", "stop"] = Field(description="what the operator asked for last")
+    pages: int
+    bytes: int
+    urls_seen: int
+    urls_queued: int
+    visits: int
+    in_flight: int = Field(description="visits under way")
+    hosts_known: int
+    hosts_active: int
+    hosts_waiting: int
+    hosts_set_aside: int
+    hosts_blocked: int
+    hosts_aliases: int
+    reranking: int = Field(description="hosts whose queue is still to be put in another order")
+    reranked: int = Field(description="URLs moved by that since the nodes began")
+    outcomes: dict[str, int]
+    rss: int = Field(description="memory of all crawl nodes")
+    disk: int = Field(description="size of the stores")
+    disk_free: int | None = Field(description="free bytes where the crawl is; the least of all")
+    seconds: float = Field(description="time that the crawl has worked")
+    pages_per_second: float = Field(description="over the last 10 s")
+    bytes_per_second: float = Field(description="over the last 10 s")
+    eta_seconds: float | None = Field(description="time left; null: cannot be told")
+    eta_from: str | None = Field(description="what ends the crawl then: a limit or the queue")
+    next_due: float | None = Field(description="nothing is due before; null: something is")
+    note: str
+    nodes: int
+    settings_version: int
+    alerts: int = Field(description="how many alerts stand now")
+    doors: dict[str, DoorView] = Field(default={}, description="only doors with policies")
+    control: list[ControlNodeView] = Field(description="who answers comes first")
+
+
+class OutcomeView(Schema):
+    """What a visit can come to."""
+
+    name: str
+    group: Group
+    meaning: str = Field(description="for people, in a few words")

@@ -1,0 +1,107 @@
+"""`why`: what is known of a URL and its host, whose turn, which rule."""
+
+from pydantic import Field
+
+from gossamer.control.schemas.base import Schema
+from gossamer.control.schemas.hosts import HostRow
+
+
+class RobotsRule(Schema):
+    line: int
+    allow: bool
+    pattern: str
+
+
+class RobotsVerdict(Schema):
+    allowed: bool
+    rule: RobotsRule | None = Field(description="the rule that decides; null: none matches")
+    crawl_delay: float | None
+    fresh_until: int
+
+
+class QueuePlace(Schema):
+    """Where the URL stands; `unknown` says why that cannot be told."""
+
+    ahead: int | None = Field(default=None, description="URLs of its host before it")
+    score: float | None = Field(default=None, description="priority: 1 is first, 0 is last")
+    band: int | None = Field(default=None, description="band of the queue: 0 is the best")
+    kind: str | None = Field(default=None, description="kind of the link that led to it")
+    anchor: str | None = Field(default=None, description="text of that link, where it is kept")
+    parent_score: float | None = Field(
+        default=None, description="score of the page with that link, where it is kept"
+    )
+    depth: int | None = None
+    tries: int | None = None
+    not_before: float | None = None
+    unknown: str | None = None
+
+
+class LastVisit(Schema):
+    outcome: str | None
+    status: int | None
+    time: float
+    depth: int
+    visits: int = Field(default=1, description="of this URL so far")
+    changes: int = Field(default=0, description="visits that found another content")
+    first_visit: float | None = None
+    last_change: float | None = None
+    reason: str | None = Field(default=None, description="what a policy said of the page")
+    warc_file: int | None = Field(description="serial number of the WARC file")
+    warc_offset: int | None
+    warc_length: int | None
+
+
+class VisitLine(Schema):
+    time: str
+    outcome: str
+    status: int | None
+    bytes: int
+    ms: float
+    ip: str | None
+    found_on: str | None
+    reason: str | None = Field(default=None, description="why, where the outcome does not say")
+
+
+class RuleDecision(Schema):
+    """What a rule of the crawl decides for the URL."""
+
+    effect: str
+    rule: str = Field(description="its name")
+    value: str
+    depends_on: list[str] = Field(
+        description="facts that are not known here: it decides if they are as it wants"
+    )
+
+
+class AliasView(Schema):
+    of: str
+
+
+class UrlAccount(Schema):
+    """Either `refused` says why this is no URL to visit, or `url` is its canonical form."""
+
+    given: str
+    refused: str | None = None
+    url: str | None = None
+    host: str | None = None
+    registered_domain: str | None = None
+    partition: int | None = None
+    fingerprint: str | None = None
+    node: str | None = Field(default=None, description="the node that owns its host")
+    seen: bool | None = Field(default=None, description="null: cannot be told")
+    out_of_scope: str | None = Field(default=None, description="the rule that keeps it out")
+    rules: list[RuleDecision] = Field(default=[], description="which rule decides what")
+    rules_version: int | None = Field(
+        default=None, description="version of the settings that changed the rules; null: none did"
+    )
+    policies: dict[str, str] = Field(
+        default={}, description="what policies said of it lately, by door"
+    )
+    robots: RobotsVerdict | None = Field(default=None, description="null: rules not known")
+    alias: AliasView | None = Field(default=None, description="its host is another's other name")
+    queued: QueuePlace | None = Field(default=None, description="null: not queued")
+    last_visit: LastVisit | None = None
+    visits: list[VisitLine] = Field(
+        default=[], description="last visits in the recent part of the fetch log, oldest first"
+    )
+    host_state: HostRow | None = None

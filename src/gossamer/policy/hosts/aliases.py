@@ -1,0 +1,19 @@
+"""Aliases: when two hosts are one site under two names, so that only one of them is visited.
+
+Evidence is counted natively (`rust/core/src/seen/alias`): paths under which both hosts had the same
+page, and paths under which they differed. Nothing is found by names or addresses alone; a shared
+address only lowers the number of paths wanted. `gossamer aliases` shows findings and undoes them.
+"""
+
+from gossamer.settings.model import AliasSettings
+
+
+def to_native(settings: AliasSettings) -> dict[str, object]:
+    """All of it is the operator's choice (`alias.*`)."""
+    return {
+        "enabled": settings.enabled,
+        "after": settings.after,
+        "after_shared": settings.after_shared,
+        "differences": settings.differences,
+        "least_bytes": settings.least_bytes,
+    }

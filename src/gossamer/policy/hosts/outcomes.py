@@ -1,0 +1,108 @@
+"""Outcomes: what the web does to us, and for each what happens next.
+
+The list itself stands in native code (`rust/core/src/outcome.rs`); what we do about each outcome is
+decided here, and a test compares the two.
+"""
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Blame(StrEnum):
+    """Who is blamed for an outcome: decides which counter of failures grows."""
+
+    URL = "url"
+    HOST = "host"
+    NODE = "node"
+    NOBODY = "nobody"
+
+
+class Group(StrEnum):
+    """How a visit went, as people count visits."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class Reaction(NamedTuple):
+    """What happens after an outcome. `tries` counts all visits, the first one too."""
+
+    tries: int
+    wait: float
+    """Seconds before the second try; further waits grow by `growth`."""
+    growth: float
+    blame: Blame
+    meaning: str
+    free: bool = False
+    """Costs the URL no try, up to `FREE_TRIES`: the server asked us to come later."""
+
+    def to_native(self, retry_wait: float) -> dict[str, object]:
+        # The table's waits are written for a first wait of a minute; the setting scales them all.
+        return {
+            "blame": self.blame.value,
+            "tries": self.tries,
+            "wait": round(self.wait * retry_wait / 60.0 * 1e6),
+            "growth": self.growth,
+            "longest": round(LONGEST_WAIT * 1e6),
+            "free": self.free,
+        }
+
+
+LONGEST_WAIT: Final = 86400.0
+"""No wait between two tries is longer, in seconds."""
+
+LONGEST_RETRY_AFTER: Final = 86400.0
+"""A site's `Retry-After` is believed up to here, in seconds."""
+
+FREE_TRIES: Final = 10
+"""Visits that cost a URL no try, before they do."""
+
+_DONE = (1, 0.0, 1.0)
+_AGAIN = (4, 60.0, 4.0)
+
+REACTIONS: Final[dict[str, Reaction]] = {
+    "fetched": Reaction(*_DONE, Blame.NOBODY, "2xx with a body read to its end"),
+    "not_modified": Reaction(*_DONE, Blame.NOBODY, "304, or the body we already have of this URL"),
+    "redirected": Reaction(*_DONE, Blame.NOBODY, "3xx; the target goes round the ring"),
+    "gone": Reaction(*_DONE, Blame.NOBODY, "404 or 410"),
+    "refused": Reaction(*_DONE, Blame.NOBODY, "another 4xx"),
+    "server_failed": Reaction(*_AGAIN, Blame.HOST, "5xx other than a request to slow down"),
+    "throttled": Reaction(12, 30.0, 2.0, Blame.HOST, "429 or 503: the host rests", free=True),
+    "robots_refused": Reaction(*_DONE, Blame.NOBODY, "the site's robots rules forbid this URL"),
+    "robots_unreachable": Reaction(
+        *_DONE, Blame.HOST, "the site's robots rules could not be had in all the time allowed"
+    ),
+    "out_of_scope": Reaction(*_DONE, Blame.NOBODY, "outside scope, or refused by a filter"),
+    "over_quota": Reaction(*_DONE, Blame.NOBODY, "a limit of depth, pages, bytes or time"),
+    "url_refused": Reaction(*_DONE, Blame.URL, "no URL that could be fetched"),
+    "forbidden_address": Reaction(*_DONE, Blame.NOBODY, "resolves to an address not visited"),
+    "dns_not_found": Reaction(2, 3600.0, 1.0, Blame.HOST, "the name has no address"),
+    "dns_failed": Reaction(*_AGAIN, Blame.HOST, "the name server failed"),
+    "connect_failed": Reaction(*_AGAIN, Blame.HOST, "no connection"),
+    "tls_failed": Reaction(2, 3600.0, 1.0, Blame.HOST, "the TLS handshake or certificate failed"),
+    "timed_out": Reaction(*_AGAIN, Blame.HOST, "a time limit was reached"),
+    "disconnected": Reaction(*_AGAIN, Blame.HOST, "the connection ended before the response"),
+    "protocol_broken": Reaction(2, 600.0, 1.0, Blame.HOST, "not HTTP that we understand"),
+    "encoding_broken": Reaction(2, 600.0, 1.0, Blame.URL, "the compression is broken or hostile"),
+    "too_large": Reaction(*_DONE, Blame.URL, "declared larger than the limit"),
+    "truncated": Reaction(*_DONE, Blame.NOBODY, "ended early or reached the limit; kept, marked"),
+    "unwanted_type": Reaction(*_DONE, Blame.NOBODY, "a type that the crawl does not want"),
+    "duplicate": Reaction(*_DONE, Blame.NOBODY, "the content is stored under another URL"),
+    "trap_suspected": Reaction(*_DONE, Blame.NOBODY, "one of an endless family of URLs"),
+    "deferred": Reaction(1, 0.0, 1.0, Blame.NOBODY, "given back: not now, or we are stopping"),
+    "internal_error": Reaction(2, 60.0, 1.0, Blame.NOBODY, "our own code failed on it: a defect"),
+    "rule_dropped": Reaction(*_DONE, Blame.NOBODY, "a rule of the crawl drops it"),
+    "dropped": Reaction(*_DONE, Blame.NOBODY, "a policy decided against the page, or its host"),
+}
+
+_WELL: Final = {"fetched", "not_modified", "redirected", "duplicate", "truncated"}
+
+
+def group(outcome: str) -> Group:
+    """Failed is what the host is blamed for, or what is tried again."""
+    if outcome in _WELL:
+        return Group.DONE
+    reaction = REACTIONS.get(outcome)
+    failed = reaction is not None and (reaction.blame is Blame.HOST or reaction.tries > 1)
+    return Group.FAILED if failed else Group.REFUSED

@@ -1,0 +1,159 @@
+"""Alerts: what stands, since when, and that each is told once, by whoever leads."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.control.readings import node, status
+
+from gossamer.control.alerts import LOW_DISK, Alerts, Trouble
+from gossamer.control.event_log import EventLog
+from gossamer.control.readings import Readings
+from gossamer.control.schemas import Event, EventKind, NodeState
+from gossamer.control.schemas.status import DoorView
+from gossamer.model.progress import Activity
+
+
+@pytest.fixture
+def event_log(tmp_path: Path) -> EventLog:
+    return EventLog(tmp_path / "events.jsonl")
+
+
+@pytest.fixture
+def alerts(event_log: EventLog) -> Alerts:
+    return Alerts(event_log)
+
+
+def told(log: EventLog) -> list[tuple[EventKind, object]]:
+    return [(event.kind, event.data.get("kind")) for event in log.events()]
+
+
+def kinds(alerts: Alerts) -> list[str]:
+    return [alert.kind for alert in alerts.standing()]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ({"activity": Activity.DISK_FULL, "disk_free": 0}, "disk_full"),
+        ({"disk_free": LOW_DISK - 1}, "disk_low"),
+        ({"disk_free": LOW_DISK}, None),
+        ({"disk_free": None}, None),
+        ({"hosts_set_aside": 3}, "hosts_set_aside"),
+    ],
+)
+def test_what_a_status_shows(alerts: Alerts, values: dict[str, Any], kind: str | None) -> None:
+    alerts.judge(status(**values), [], Readings())
+    assert kinds(alerts) == ([kind] if kind else [])
+
+
+def door(failures: int, resting: float | None = None) -> dict[str, DoorView]:
+    view = DoorView(
+        batches=1, rows=1, failures=failures, late=failures, failed=0, nonsense=0, defaults=9,
+        resting=resting, last_failure="slow late: no answer within 2 s",
+    )  # fmt: skip
+    return {"order": view}
+
+
+def test_a_policy_that_fails_is_an_alert_until_a_minute_after(alerts: Alerts) -> None:
+    shown = []
+    for time, failures, resting in (
+        (1.0, 0, None), (2.0, 1, None), (61.0, 1, None), (63.0, 1, None), (64.0, 1, 3.0),
+    ):  # fmt: skip
+        alerts.judge(status(time, doors=door(failures, resting)), [], Readings())
+        shown.append(kinds(alerts))
+    assert shown == [[], ["policy_order"], ["policy_order"], [], ["policy_order"]]
+    (alert,) = alerts.standing()
+    assert alert.text == "the policy of order fails: slow late: no answer within 2 s"
+
+
+def test_an_alert_is_told_when_it_begins_and_when_it_ends(
+    alerts: Alerts, event_log: EventLog
+) -> None:
+    for time, free in ((1.0, 10**12), (2.0, 0), (3.0, 0), (4.0, 10**12)):
+        alerts.judge(status(time, disk_free=free), [], Readings())
+        assert [alert.since for alert in alerts.standing()] == ([2.0] if free == 0 else [])
+    assert told(event_log) == [
+        (EventKind.ALERT, "disk_low"),
+        (EventKind.ALERT_ENDED, "disk_low"),
+    ]
+
+
+def test_who_stands_by_knows_and_does_not_tell(alerts: Alerts, event_log: EventLog) -> None:
+    alerts.judge(status(disk_free=0), [], Readings(), tell=False)
+    assert kinds(alerts) == ["disk_low"]
+    assert told(event_log) == []
+    # What the one before it told is not told again, and its end is.
+    event = Event(
+        id=1, time=1.0, kind=EventKind.ALERT, text="0 MiB left on the disk", node=None, host=None,
+        who=None, data={"kind": "disk_low"},
+    )  # fmt: skip
+    alerts.learn(event)
+    alerts.judge(status(disk_free=0), [], Readings())
+    assert told(event_log) == []
+    alerts.judge(status(), [], Readings())
+    assert told(event_log) == [(EventKind.ALERT_ENDED, "disk_low")]
+
+
+def test_notices_are_shown_and_not_told(alerts: Alerts, event_log: EventLog) -> None:
+    alerts.judge(status(hosts_set_aside=1), [], Readings())
+    assert kinds(alerts) == ["hosts_set_aside"]
+    assert told(event_log) == []
+
+
+def readings(*statuses: Any) -> Readings:
+    found = Readings()
+    for one in statuses:
+        found.add(one)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ({"urls_queued": 5, "next_due": 1500.0}, "every host waits"),
+        ({"urls_queued": 5, "in_flight": 2}, "2 visits are under way and none has ended"),
+        ({"urls_queued": 5}, "nothing is under way"),
+        ({"urls_queued": 0}, None),
+        ({"urls_queued": 5, "wanted": "pause"}, None),
+        ({"urls_queued": 5, "visits": 8}, None),
+    ],
+)
+def test_no_visit_for_a_minute(alerts: Alerts, now: dict[str, Any], words: str | None) -> None:
+    before = readings(*(status(900.0 + second, visits=7) for second in range(100)))
+    alerts.judge(status(1000.0, **({"visits": 7} | now)), [], before)
+    assert [words in alert.text for alert in alerts.standing() if words] == (
+        [True] if words else []
+    )
+    assert bool(alerts.standing()) is (words is not None)
+
+
+def test_many_failures_name_the_worst(alerts: Alerts) -> None:
+    before = readings(status(950.0, outcomes={"fetched": 100}))
+    now = {"fetched": 120, "timed_out": 40, "dns_failed": 10}
+    alerts.judge(status(1000.0, outcomes=now), [], before)
+    (alert,) = alerts.standing()
+    assert (alert.kind, "71 %" in alert.text, "timed_out" in alert.text) == (
+        "many_failures", True, True,
+    )  # fmt: skip
+
+
+def test_nodes_that_are_lost_or_silent(alerts: Alerts) -> None:
+    nodes = [
+        node("well"),
+        node("quiet", heard=990.0),
+        node("gone", NodeState.LOST, heard=0.0),
+        node("going", NodeState.LEAVING, heard=0.0),
+    ]
+    alerts.judge(status(), nodes, Readings(), missed=["c1", "c2"])
+    found = {(alert.kind, alert.node) for alert in alerts.standing()}
+    assert found == {("node_silent", "quiet"), ("node_lost", "gone"), ("no_reserve", None)}
+    # Without the engine nobody is heard, which says nothing about them.
+    alerts.judge(status(), nodes, Readings(), troubles=[Trouble.ENGINE_AWAY], missed=["c1"])
+    assert kinds(alerts) == ["engine_away"]
+
+
+@pytest.mark.parametrize("trouble", Trouble)
+def test_every_trouble_of_a_cluster_is_an_alert(alerts: Alerts, trouble: Trouble) -> None:
+    alerts.judge(status(), [], Readings(), troubles=[trouble])
+    assert kinds(alerts) == [trouble.value]

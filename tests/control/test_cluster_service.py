@@ -1,0 +1,135 @@
+"""The service of a cluster in this process: every change is confirmed by the nodes, and who is away is said."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.simulation.leading import PretendedNode, leading, until
+
+from gossamer.control import confirmations, replicated_logs
+from gossamer.control.cluster_service import ClusterService
+from gossamer.control.leader import commands
+from gossamer.control.replicated_logs import ReplicatedLogs
+from gossamer.control.schemas import ChangeSettings, Command, NodeCommand, NodeState
+from gossamer.control.service import (
+    NotKnownError,
+    RefusedError,
+    UnreachableError,
+    WrongValueError,
+)
+from gossamer.engine import Access, Server, connect
+
+Made = tuple[ClusterService, PretendedNode, Server]
+
+
+@pytest.fixture
+async def made(tmp_path: Path) -> AsyncIterator[Made]:
+    """A service beside the control node that leads, and a node `a`."""
+    server = Server(tmp_path / "engine")
+    server.start()
+    engine = await connect(Access([server.url]), "web", "test")
+    try:
+        async with leading(engine, tmp_path / "control") as node:
+            logs = ReplicatedLogs(
+                engine,
+                tmp_path / "control",
+                leading=lambda: node.leading,
+                replicas=lambda: 1,
+            )
+            async with (
+                logs,
+                ClusterService(node, tmp_path / "control", logs) as service,
+                PretendedNode(engine, "a") as a,
+            ):
+                await until(lambda: a.owned == 16, "a has all")
+                await until(lambda: service._monitor.last is not None, "a first reading")
+                yield service, a, server
+    finally:
+        await engine.close()
+        server.stop()
+
+
+async def test_settings_are_changed_confirmed_and_undone(made: Made) -> None:
+    service, *_ = made
+    change = await service.change_settings(
+        ChangeSettings(values={"politeness.delay": "3s"}), "operate:1"
+    )
+    assert (change.version, change.applied_by, change.who) == (1, ["a"], "operate:1")
+    assert (await service.settings()).version == 1
+    undone = await service.undo_settings(1, "operate:1")
+    assert (undone.version, undone.undoes) == (2, 1)
+    assert [one.version for one in await service.setting_changes(None, 10)] == [2, 1]
+    with pytest.raises(RefusedError, match="changed again"):
+        await service.undo_settings(1, "operate:1")
+    with pytest.raises(WrongValueError, match=r"scope\.exclude"):
+        await service.change_settings(ChangeSettings(values={"scope.exclude": ["("]}), "x")
+    with pytest.raises(WrongValueError, match="fixed"):
+        await service.change_settings(ChangeSettings(values={"partitions": 8}), "x")
+    old = ChangeSettings(values={"politeness.delay": "4s"}, expected_version=1)
+    with pytest.raises(RefusedError, match="at version 2"):
+        await service.change_settings(old, "x")
+    assert (await service.settings()).version == 2
+
+
+async def test_commands_are_confirmed_by_the_nodes(made: Made) -> None:
+    service, *_ = made
+    paused = await service.command(Command.PAUSE, "operate:1")
+    assert [(row.node, row.confirmed) for row in paused.nodes] == [("a", True)]
+    assert paused.confirmed
+    assert (await service.command(Command.RESUME, "operate:1")).confirmed
+    with pytest.raises(RefusedError, match="nobody here can start a process"):
+        await service.command(Command.ADD_NODE, "operate:1")
+
+
+async def test_one_node_is_held_back_and_let_go(made: Made) -> None:
+    service, *_ = made
+    await service.node_command("a", NodeCommand.PAUSE, "operate:1")
+    assert service._node.state.held == {"a"}
+    await service.node_command("a", NodeCommand.RESUME, "operate:1")
+    assert service._node.state.held == set()
+    with pytest.raises(RefusedError, match="the last node"):
+        await service.node_command("a", NodeCommand.REMOVE, "operate:1")
+    with pytest.raises(NotKnownError):
+        await service.node_command("z", NodeCommand.PAUSE, "operate:1")
+
+
+async def test_seeds_are_taken_numbered_and_told(made: Made) -> None:
+    service, *_ = made
+    submission = await service.submit_seeds(["http://x.example/", "mailto:x"], "operate:1")
+    assert (submission.id, submission.taken, submission.refused) == (1, 1, 1)
+    page = await service.submissions(None, 10)
+    assert [one.id for one in page.submissions] == [1]
+
+    def told() -> bool:
+        return any(event.data.get("submission") == 1 for event in service._event_log.events())
+
+    await until(told, "an event tells of it")
+
+
+async def test_without_the_engine_everything_is_shown_and_nothing_pretended(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, _a, server = made
+    for part in (commands, confirmations):
+        monkeypatch.setattr(part, "PATIENCE", 0.5)
+    monkeypatch.setattr("gossamer.control.cluster_settings.PATIENCE", 0.5)
+    monkeypatch.setattr(replicated_logs, "PATIENCE", 0.5)
+    await asyncio.to_thread(server.stop)
+    for asking in (
+        service.command(Command.PAUSE, "operate:1"),
+        service.change_settings(ChangeSettings(values={"politeness.delay": "3s"}), "operate:1"),
+        service.node_command("a", NodeCommand.PAUSE, "operate:1"),
+        service.host("x.example"),
+    ):
+        with pytest.raises(UnreachableError) as found:
+            await asking
+        assert found.value.again is not None
+    status = await service.status()
+    assert status.mode == "cluster"
+    await until(
+        lambda: any(one.kind == "engine_away" for one in service._monitor.alerts.standing()),
+        "an alert",
+    )
+    (view,) = await service.nodes()
+    assert view.state in {NodeState.SILENT, NodeState.RUNNING}

@@ -1,0 +1,1 @@
+"""Policies of somebody else's: one for each door, and some that misbehave."""

@@ -114,7 +114,8 @@ async def test_without_the_engine_everything_is_given_back_at_once(
     stream: LinkStream, server: MemoryServer, clock: SettableClock
 ) -> None:
     box = Outbox(10)
-    sender = Sender(box, stream)
+    told: list[str] = []
+    sender = Sender(box, stream, clock, told.append)
     running = asyncio.create_task(sender.run())
     await asyncio.sleep(0.1)
     assert box.waiting == {}
@@ -126,6 +127,8 @@ async def test_without_the_engine_everything_is_given_back_at_once(
     server.start()
     await asyncio.sleep(2.0)
     assert (box.waiting, sender.trouble) == ({}, "")
+    # It was told once, for those who look later.
+    assert told == ["links wait: send links for partition 1: not connected"]
     await end([running])
 
 

@@ -10,6 +10,7 @@ but one window of messages each way. A full stream or a slow node makes both wai
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Protocol
 
 from gossamer.clock import SYSTEM, Clock
@@ -24,6 +25,9 @@ TROUBLE = 0.5
 """Seconds until the next try after the engine refused or did not answer."""
 
 CHECK_EVERY = 0.5
+
+QUIET = 60.0
+"""Seconds for which a wait of links is not told again."""
 
 
 class Outbox(Protocol):
@@ -44,12 +48,31 @@ class Inbox(Protocol):
     def positions(self) -> dict[int, tuple[int, int]]: ...
 
 
-class Sender:
-    """Publishes what is due, for as long as it runs."""
+Tell = Callable[[str], None]
 
-    def __init__(self, node: Outbox, stream: LinkStream) -> None:
+
+def _to_nobody(_text: str) -> None: ...
+
+
+class Sender:
+    """Publishes what is due, for as long as it runs.
+
+    `tell` is called when links begin to wait, for each kind of error at most once in `QUIET`
+    seconds: a wait may be over before anybody looks at `trouble`.
+    """
+
+    def __init__(
+        self,
+        node: Outbox,
+        stream: LinkStream,
+        clock: Clock = SYSTEM,
+        tell: Tell = _to_nobody,
+    ) -> None:
         self._node = node
         self._stream = stream
+        self._clock = clock
+        self._tell = tell
+        self._told: dict[type[EngineError], float] = {}
         self.messages = 0
         self.links = 0
         self.bytes = 0
@@ -62,10 +85,17 @@ class Sender:
                 sent = await self.round()
             except EngineError as error:
                 self.trouble = f"links wait: {error}"
+                self._tell_once(error)
                 await asyncio.sleep(TROUBLE)
                 continue
             if not sent:
                 await asyncio.sleep(IDLE)
+
+    def _tell_once(self, error: EngineError) -> None:
+        now, kind = self._clock.monotonic(), type(error)
+        if now - self._told.get(kind, -QUIET) >= QUIET:
+            self._told[kind] = now
+            self._tell(self.trouble)
 
     async def round(self) -> int:
         """One window; gives how many messages were acknowledged. Raises the first refusal."""

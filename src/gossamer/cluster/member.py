@@ -193,7 +193,9 @@ class Member:
             clock=self._clock,
         )
         self._receiver = Receiver(self._node, self._stream, self._clock)
-        self._sender = Sender(self._node, self._stream)
+        self._sender = Sender(
+            self._node, self._stream, self._clock, lambda text: self._tell("trouble", text)
+        )
         snapshots = Snapshots(self._url, self._view.crawl.name, self._clock)  # type: ignore[union-attr]
         # Servers that elect a leader just now are no reason to end.
         await persist(lambda: snapshots.check_belongs(self._view.crawls), JOIN)

@@ -76,6 +76,10 @@ def test_a_host_is_given_up_with_the_reason(tmp_path: Path) -> None:
         state = crawl.why(web.url + "/")["host_state"]
         assert state["given_up"] == "dropped"
         assert state["policy"]["reason"] == "seen enough"
+        host = web.url.removeprefix("http://")
+        # Once, although the policy says so each time.
+        assert crawl.node.take_host_decisions() == ([(host, "given up", "seen enough")], 0)
+        assert crawl.node.take_host_decisions() == ([], 0)
         crawl.close()
     # It holds for a later process too.
     with site(PAGES):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from tests.native.doors import Crawl, page, settings, site
 
-from gossamer._native import Batch
+from gossamer._native import Batch, why
 
 COLUMNS = [
     "url", "host", "depth", "from", "kind", "anchor", "parent_score", "dynamic", "seed", "sitemap",
@@ -32,6 +33,9 @@ def test_the_best_score_comes_first(tmp_path: Path) -> None:
         crawl.run(web.url + "/")
         assert crawl.why(web.url + "/3")["policies"] == {"order": "odd"}
         crawl.close()
+        # Also when nobody has the crawl open.
+        ended = json.loads(why(tmp_path, settings({}), web.url + "/3"))
+        assert ended["policies"] == {"order": "odd"}
     order = [int(path[1:]) for path in web.requests if path[1:].isdigit()]
     assert order[:10] == list(range(1, 20, 2))
     seed, link = rows[web.url + "/"], rows[web.url + "/3"]
@@ -82,3 +86,43 @@ def test_a_re_rank_asks_for_what_is_queued(tmp_path: Path) -> None:
     order = [int(path[1:]) for path in web.requests[asked:] if path[1:].isdigit()]
     # What was handed out already comes as it was; from then on the other way round.
     assert order[2:] == sorted(order[2:])
+
+
+def test_reasons_and_scores_wait_in_the_queue_and_a_re_rank_changes_both(tmp_path: Path) -> None:
+    """A re-rank gives the formula's score to ask by, and what is not answered stays as it is."""
+    usual: list[float] = []
+    words = ["first"]
+
+    def score(batch: Batch) -> dict[str, list[Any]]:
+        if words[-1] == "fails":
+            raise ArithmeticError("no score today")
+        usual.extend(batch.column("native_score"))
+        scores = [0.25 if words[-1] == "first" else 0.5] * len(batch)
+        return {"score": scores, "reason": [words[-1]] * len(batch)}
+
+    doors = {"order": {"columns": ["native_score"]}}
+    changes: dict[str, Any] = {
+        "politeness": {"delay": "300ms"},
+        "rule": [{"name": "less", "score": "-0.125"}],
+    }
+    with site(PAGES) as web:
+        crawl = Crawl(tmp_path, doors, {"order": score}, **changes)
+        crawl.run(web.url + "/", until=lambda: crawl.progress["urls_queued"] >= 17)
+        crawl.node.set_paused(True)
+
+        def queued() -> tuple[float, str]:
+            account = crawl.why(web.url + "/17")
+            return round(account["queued"]["score"], 3), account["policies"]["order"]
+
+        assert queued() == (0.125, "first")
+        for word in ("second", "fails"):
+            words.append(word)
+            crawl.node.rerank()
+            crawl.run(until=lambda: crawl.progress["reranking"] == 0)
+            assert queued() == (0.375, "second")
+        crawl.close()
+        crawl = Crawl(tmp_path, doors, {}, **changes)
+        assert queued() == (0.375, "second")
+        crawl.close()
+    # What the formula says of a page one link from the seed, not what was given before.
+    assert {round(one, 3) for one in usual[1:]} == {0.984}

@@ -73,7 +73,7 @@ def test_a_page_is_dropped_and_its_links_followed(tmp_path: Path) -> None:
         crawl = Crawl(tmp_path, {"pages": {"columns": ["url"]}}, {"pages": drop})
         progress = crawl.run(web.url + "/")
         assert progress["outcomes"]["dropped"] == 1
-        assert progress["pages"] == 2
+        assert (progress["pages"], progress["pages_dropped"]) == (2, 1)
         last = crawl.why(web.url + "/a")["last_visit"]
         assert last["outcome"] == "dropped"
         assert last["reason"] == "not wanted"
@@ -141,3 +141,23 @@ def test_only_what_is_asked_for_is_made(tmp_path: Path) -> None:
         crawl.run(web.url + "/")
         crawl.close()
     assert asked == [["url", "status"]]
+
+
+def test_pages_that_are_dropped_count_for_the_limits(tmp_path: Path) -> None:
+    """Else a policy that keeps nothing would visit an endless site without end."""
+
+    def none(batch: Batch) -> dict[str, list[Any]]:
+        return {"keep": [False] * len(batch)}
+
+    links = [f"/{n}" for n in range(40)]
+    pages = {"/": page(*links)} | {link: page(text=link) for link in links}
+    for name, limits in (("all", {"pages": 5}), ("host", {"pages_per_host": 5})):
+        with site(pages) as web:
+            crawl = Crawl(
+                tmp_path / name, {"pages": {"columns": ["url"]}}, {"pages": none}, limits=limits
+            )
+            ended = {"finished", "limit_reached"}
+            crawl.run(f"{web.url}/", until=lambda: crawl.progress["activity"] in ended)  # noqa: B023
+            crawl.close()
+        assert sum(path != "/robots.txt" for path in web.requests) == 5
+        assert list(crawl.outcomes().values()).count("dropped") == 5

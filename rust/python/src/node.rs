@@ -224,6 +224,20 @@ impl PyNode {
         self.with(py, |node| node.set_settings(settings))
     }
 
+    /// What host policies decided since this was asked last (host, what, reason), and how many
+    /// more decisions there were.
+    fn take_host_decisions(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(Vec<(String, String, String)>, u64)> {
+        self.with(py, |node| {
+            let (decisions, left_out) = node.take_host_decisions();
+            let rows = decisions.into_iter();
+            let rows = rows.map(|one| (one.host, one.what, one.reason));
+            Ok((rows.collect(), left_out))
+        })
+    }
+
     fn why(&self, py: Python<'_>, url: &str) -> PyResult<String> {
         self.with(py, |node| node.why(url).map(|value| value.to_string()))
     }

@@ -51,6 +51,7 @@ from gossamer.errors import (
     SnapshotError,
 )
 from gossamer.logging import logger
+from gossamer.model.host_decisions import take_decisions
 from gossamer.model.progress import Activity, Progress
 from gossamer.settings import CrawlSettings
 
@@ -61,6 +62,8 @@ TROUBLES = {"trouble", "snapshot_failed", "partition_waits", "gave_up"}
 STATUS_EVERY = 0.5
 OBEY_EVERY = 0.3
 """Seconds between looks at what is wanted: a pause holds within a second."""
+
+DECISIONS_EVERY = 1.0
 
 JOIN = 30.0
 """Seconds that a node which joins waits for an engine that is away."""
@@ -242,6 +245,7 @@ class Member:
         endless = [
             self._renewing(),
             self._stepping(),
+            self._watching_policies(),
             self._following(),
             self._obeying(),
             self._saving(),
@@ -273,6 +277,7 @@ class Member:
         self._node.stop(now=False)
         await _wait(lambda: self._progress is not None and not self._progress.in_flight, GRACE)
         self._node.stop(now=True)
+        await self._tell_decisions()
         await _wait(lambda: not (self._node.outbox()[0] and self._engine.connected), DRAIN)
         self._node.set_fence(0)
 
@@ -301,6 +306,18 @@ class Member:
             if self._state == "pausing" and not self._progress.in_flight:
                 self._state = "paused"
                 await self._publish(Paused(node=self._home.node, time=self._clock.now()))
+
+    async def _watching_policies(self) -> None:
+        while True:
+            await self._tell_decisions()
+            await asyncio.sleep(DECISIONS_EVERY)
+
+    async def _tell_decisions(self) -> None:
+        """What host policies decided, where there are any."""
+        if self._settings is None or not self._settings.doors.hosts:
+            return
+        for one in await asyncio.to_thread(take_decisions, self._node):
+            self._tell("host_decided", one.words, host=one.host or None)
 
     async def _following(self) -> None:
         """Reads what the engine says and does it."""
@@ -420,10 +437,12 @@ class Member:
             notes=notes,
         )
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _tell(self, kind: str, text: str, host: str | None = None) -> None:
         level = _log.warning if kind in TROUBLES else _log.info
         level(kind.replace("_", " "), what=text)
-        event = Happened(node=self._home.node, time=self._clock.now(), kind=kind, text=text)
+        event = Happened(
+            node=self._home.node, time=self._clock.now(), kind=kind, text=text, host=host
+        )
         task = asyncio.ensure_future(self._publish(event))
         self._background.add(task)
         task.add_done_callback(self._background.discard)

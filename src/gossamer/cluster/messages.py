@@ -218,6 +218,7 @@ class Happened(Message, frozen=True, kw_only=True):
     time: float
     kind: str
     text: str
+    host: str | None = None
 
 
 class Question(Message, frozen=True, kw_only=True):

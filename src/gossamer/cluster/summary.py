@@ -79,7 +79,7 @@ NOTHING = Progress(
     seconds=0.0,
 )
 
-_DONE = ("pages", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
+_DONE = ("pages", "pages_dropped", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
          "links_bytes", "links_asked", "links_known", "links_discarded", "messages_damaged")  # fmt: skip
 """Done is done, also by a node that is gone since."""
 

@@ -69,6 +69,9 @@ from gossamer.control.submissions import Submissions, fates
 from gossamer.errors import GossamerError
 from gossamer.model.progress import Activity, Progress
 
+HAPPENED = {"handed_over": EventKind.HAND_OVER, "host_decided": EventKind.HOST}
+"""What nodes tell, where it has a kind of its own."""
+
 STALE = 10.0
 """Seconds after which a reading says nothing about now."""
 
@@ -128,10 +131,11 @@ class ClusterService:
             event = decode_event(data)
             node = subject.rpartition(".")[2]
             if isinstance(event, Happened):
-                kind = EventKind.HAND_OVER if event.kind == "handed_over" else EventKind.CONTROL
+                kind = HAPPENED.get(event.kind, EventKind.CONTROL)
+                text = event.text if event.host else f"{event.kind}: {event.text}"
                 # Every control node hears it, and it is kept once.
                 key = hashlib.blake2b(data, digest_size=12, person=b"event").hexdigest()
-                self._event_log.tell(kind, f"{event.kind}: {event.text}", node=node, key=key)
+                self._event_log.tell(kind, text, node=node, host=event.host, key=key)
 
     def _learn(self, event: Event) -> None:
         """What was told of nodes and alerts, by whoever led then."""

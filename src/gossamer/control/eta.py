@@ -12,7 +12,9 @@ def time_left(
     if limits.time is not None:
         ends.append((limits.time - progress.seconds, "limits.time"))
     if limits.pages is not None and pages > 0:
-        ends.append(((limits.pages - progress.pages) / pages, "limits.pages"))
+        ends.append(
+            ((limits.pages - progress.pages - progress.pages_dropped) / pages, "limits.pages")
+        )
     if visits > 0:
         ends.append((progress.urls_queued / visits, "the queue, if no new URLs come"))
     if not ends:

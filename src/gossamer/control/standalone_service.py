@@ -66,6 +66,7 @@ from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import Submissions, fates
 from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError
+from gossamer.model.host_decisions import take_decisions
 from gossamer.model.progress import Activity, Progress
 
 ANSWERS = 64
@@ -127,6 +128,7 @@ class StandaloneService:
             self._ticking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._ticking
+        await self._tell_decisions()
         self.let_go()
 
     def let_go(self) -> None:
@@ -148,7 +150,17 @@ class StandaloneService:
                 self._monitor.take(status, [self._node(status)])
                 self._forget_answers()
                 self._event_log.show(status)
+                await self._tell_decisions()
             await asyncio.sleep(1.0 - time.time() % 1.0)
+
+    async def _tell_decisions(self) -> None:
+        """What host policies decided becomes events."""
+        if not self._crawl.settings.doors.hosts:
+            return
+        # Where the node is closed already, there is nothing more to tell.
+        with contextlib.suppress(GossamerError):
+            for one in await self._crawl.ask(take_decisions):
+                self._event_log.tell(EventKind.HOST, one.words, node=NODE, host=one.host or None)
 
     def _forget_answers(self) -> None:
         self._pages.clear()

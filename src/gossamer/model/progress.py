@@ -68,5 +68,7 @@ class Progress(msgspec.Struct, frozen=True):
     hosts_blocked: int = 0
     reranking: int = 0
     reranked: int = 0
+    pages_dropped: int = 0
+    """Fetched, and not kept by a policy; the limits count them too."""
     doors: dict[str, DoorReport] = {}
     """By door; only those with a policy."""

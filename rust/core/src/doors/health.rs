@@ -35,6 +35,12 @@ impl Failure {
             Failure::Closed => "closed",
         }
     }
+
+    /// For people: why a policy did not judge.
+    #[must_use]
+    pub fn words(self, what: &str) -> String {
+        format!("{}: {what}", self.as_str())
+    }
 }
 
 /// Counts since the process began, and how the door stands.

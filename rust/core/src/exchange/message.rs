@@ -183,6 +183,7 @@ fn read(
         revisit: flags & REVISIT != 0,
         parent_score: page.1,
         score: own,
+        reason: None,
     }))
 }
 

@@ -46,6 +46,7 @@ impl Frontier {
             return Ok(Admission::Refused(Outcome::OverQuota));
         }
         let pages = self.settings.pages_of(link.url.host());
+        let pages = pages.filter(|_| !link.revisit);
         let slot = self.find_host(link.url.host_key(), Some(link.url.host()), reads)?;
         let Some(host) = slot.and_then(|slot| self.host_mut(slot)) else {
             return Ok(Admission::Refused(Outcome::UrlRefused));

@@ -149,7 +149,8 @@ impl Frontier {
         queued.tries = queued.tries.saturating_add(1);
         if queued.tries >= policy.tries {
             if of.purpose == Purpose::Page && is_page(outcome) {
-                if let Some(host) = self.host_mut(of.slot) {
+                // A quota is for pages: one that is visited again has had its share.
+                if let Some(host) = self.host_mut(of.slot).filter(|_| !queued.revisit()) {
                     host.record.pages = host.record.pages.saturating_add(1);
                 }
                 self.counters.pages += 1;
@@ -319,10 +320,14 @@ impl Frontier {
     }
 }
 
-/// Whether an outcome counts as a page.
+/// Whether an outcome counts as a page: there was one, whatever a policy made of it.
 fn is_page(outcome: Outcome) -> bool {
     matches!(
         outcome,
-        Outcome::Fetched | Outcome::NotModified | Outcome::Truncated | Outcome::Duplicate
+        Outcome::Fetched
+            | Outcome::NotModified
+            | Outcome::Truncated
+            | Outcome::Duplicate
+            | Outcome::Dropped
     )
 }

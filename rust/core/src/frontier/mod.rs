@@ -70,7 +70,7 @@ pub use ips::IpTable;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
 pub use order::{Formula, Traits};
 pub use policy::{HEAVIEST, HostPolicy};
-pub use rerank::RerankSlice;
+pub use rerank::{RerankSlice, Scored};
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
 pub use settings::{Blame, DAY, HOUR, HostRules, HostTerms, Limits, Policy, SECOND, Settings};
 pub use steer::HostView;

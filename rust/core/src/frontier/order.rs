@@ -107,8 +107,13 @@ impl Frontier {
     /// The score that a link has, or that the order of the settings gives it.
     #[must_use]
     pub fn score(&self, link: &Link) -> Score {
-        link.score
-            .unwrap_or_else(|| self.settings.order.score(Traits::of(link)))
+        link.score.unwrap_or_else(|| self.native_score(link))
+    }
+
+    /// The score that the formula gives a link, whatever it has now.
+    #[must_use]
+    pub fn native_score(&self, link: &Link) -> Score {
+        self.settings.order.score(Traits::of(link))
     }
 }
 

@@ -81,10 +81,4 @@ impl Frontier {
             });
         })
     }
-
-    /// What a policy decided about a host.
-    pub fn policy(&self, key: u64, reads: &dyn Reads) -> Result<Option<HostPolicy>, StateError> {
-        let view = self.explain(key, reads)?;
-        Ok(view.and_then(|view| view.record.policy.map(|policy| *policy)))
-    }
 }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Record: version, flags, score, tries, free tries, depth, referrer; then, where somebody asked to
-//! keep it, the link's kind, its parent's score and its anchor text; then path and query. Scheme and
-//! host are the host's.
+//! keep it, the link's kind, its parent's score and its anchor text; then, where a policy gave one, the
+//! reason of the score; then path and query. Scheme and host are the host's.
 
 use std::sync::Arc;
 
@@ -31,9 +31,14 @@ const REVISIT: u8 = 16;
 const KNOWN: u8 = 32;
 /// There is a parent's score.
 const PARENT: u8 = 64;
+/// A policy gave a reason for the score.
+const REASON: u8 = 128;
 
 /// Bytes kept of who linked to a URL: as long as the longest URL by default.
 const FROM_BYTES: usize = 2048;
+
+/// Bytes kept of a reason.
+const REASON_BYTES: usize = 200;
 
 /// The band byte of URLs that wait for a time.
 const WAITING: u8 = 0xff;
@@ -149,6 +154,8 @@ pub(super) struct Queued<'a> {
     kind: LinkKind,
     parent_score: Option<Score>,
     anchor: &'a str,
+    /// Why a policy gave it this score; empty: nobody said.
+    pub reason: &'a str,
     path: &'a str,
 }
 
@@ -176,12 +183,18 @@ impl<'a> Queued<'a> {
             kind: link.kind,
             parent_score: link.parent_score,
             anchor: cut(link.anchor.as_deref().unwrap_or_default(), ANCHOR_BYTES),
+            reason: link.reason.as_deref().unwrap_or_default(),
             path: link.url.path_and_query(),
         }
     }
 
     pub fn https(&self) -> bool {
         self.flags & HTTPS != 0
+    }
+
+    /// It was visited before, and is asked for again.
+    pub fn revisit(&self) -> bool {
+        self.flags & REVISIT != 0
     }
 
     pub fn purpose(&self) -> Purpose {
@@ -231,6 +244,7 @@ impl<'a> Queued<'a> {
             revisit: self.flags & REVISIT != 0,
             parent_score: self.parent_score,
             score: Some(self.score),
+            reason: (!self.reason.is_empty()).then(|| self.reason.into()),
         }
     }
 
@@ -240,11 +254,14 @@ impl<'a> Queued<'a> {
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let texts = self.from.len() + self.anchor.len() + self.path.len();
+        let reason = cut(self.reason, REASON_BYTES);
+        let texts = self.from.len() + self.anchor.len() + reason.len() + self.path.len();
         let mut out = Vec::with_capacity(18 + texts);
         let known = self.flags & KNOWN != 0;
         let parent = self.parent_score.filter(|_| known);
-        let flags = (self.flags & !PARENT) | if parent.is_some() { PARENT } else { 0 };
+        let mut flags = self.flags & !(PARENT | REASON);
+        flags |= if parent.is_some() { PARENT } else { 0 };
+        flags |= if reason.is_empty() { 0 } else { REASON };
         out.extend_from_slice(&[VERSION, flags]);
         out.extend_from_slice(&self.score.to_bytes());
         out.extend_from_slice(&[self.tries, self.free]);
@@ -256,6 +273,9 @@ impl<'a> Queued<'a> {
                 out.extend_from_slice(&score.to_bytes());
             }
             put_bytes(&mut out, self.anchor.as_bytes());
+        }
+        if !reason.is_empty() {
+            put_bytes(&mut out, reason.as_bytes());
         }
         out.extend_from_slice(self.path.as_bytes());
         out
@@ -283,6 +303,7 @@ impl<'a> Queued<'a> {
             },
             parent_score: None,
             anchor: "",
+            reason: "",
             path: "",
         };
         if flags & KNOWN != 0 {
@@ -291,6 +312,9 @@ impl<'a> Queued<'a> {
                 queued.parent_score = Some(Score::from_bytes(reader.take(2)?.try_into().ok()?));
             }
             queued.anchor = text(reader.bytes()?)?;
+        }
+        if flags & REASON != 0 {
+            queued.reason = text(reader.bytes()?)?;
         }
         queued.path = text(reader.rest())?;
         Some(queued)
@@ -330,7 +354,7 @@ mod tests {
         fn a_record_reads_back(
             path in "/[a-z?&=]{0,20}", https: bool, depth: u16, from in "[ -~]{0,16}", score in 0_f32..1.0,
             flags: [bool; 3], known: bool, kind in 0..LinkKind::ALL.len(), anchor in ".{0,20}",
-            parent in proptest::option::of(0_f32..1.0),
+            parent in proptest::option::of(0_f32..1.0), reason in ".{0,20}",
         ) {
             let score = Score::new(score);
             let link = Link {
@@ -341,6 +365,7 @@ mod tests {
                 anchor: (!anchor.is_empty()).then(|| anchor.into()),
                 parent_score: parent.map(Score::new),
                 score: Some(score),
+                reason: (!reason.is_empty()).then(|| reason.into()),
                 ..Link::new(
                     Url::from_parts(https, "a.test:81", 9, &path).unwrap(),
                     Arc::from(from),

@@ -50,6 +50,9 @@ pub struct RerankSlice {
     pub links: Vec<Link>,
 }
 
+/// A score from outside, and the reason for it.
+pub type Scored = (Score, Option<String>);
+
 impl Default for Rerank {
     fn default() -> Rerank {
         Rerank {
@@ -64,9 +67,9 @@ impl Default for Rerank {
 }
 
 impl Rerank {
-    /// Hosts that are left.
+    /// Hosts that are left; not 0 before the last slice is given back.
     pub fn left(&self) -> u64 {
-        self.todo.len() as u64
+        (self.todo.len() as u64).max(u64::from(self.marked))
     }
 
     pub fn moved(&self) -> u64 {
@@ -161,25 +164,26 @@ impl Frontier {
         Ok(Some(slice))
     }
 
-    /// Applies the scores of a slice, one for each link; `None`: the formula's. What was visited
-    /// meanwhile, or is being visited, is left as it is. Gives the keys of the hosts whose queue
-    /// has changed.
+    /// Applies the scores of a slice, one for each link; `None`: it keeps the one it has. What was
+    /// visited meanwhile, or is being visited, is left as it is. Gives the keys of the hosts whose
+    /// queue has changed.
     pub fn rerank_give(
         &mut self,
         slice: RerankSlice,
-        scores: &[Option<Score>],
+        scores: Vec<Option<Scored>>,
         reads: &dyn Reads,
         writes: &mut Writes,
     ) -> Result<Vec<u64>, StateError> {
         self.rerank.out = self.rerank.out.saturating_sub(1);
         let mut changed = Vec::new();
-        let scores = scores.iter().copied().chain(std::iter::repeat(None));
         let mut rows = slice.at.into_iter().zip(scores).peekable();
         while let Some(&((key, _), _)) = rows.peek() {
             let mut found = Vec::new();
-            while let Some(((_, place), score)) = rows.next_if(|((of, _), _)| *of == key) {
-                if let Some(record) = self.overlay.get(reads, key, place)? {
-                    found.push((place, record, score));
+            while let Some(((_, place), scored)) = rows.next_if(|((of, _), _)| *of == key) {
+                if let Some(scored) = scored
+                    && let Some(record) = self.overlay.get(reads, key, place)?
+                {
+                    found.push((place, record, Some(scored)));
                 }
             }
             if let Some(slot) = self.to_rerank(key)
@@ -267,18 +271,21 @@ impl Frontier {
         (!ends && !self.is_frozen(key)).then_some(slot)
     }
 
-    /// Gives those another score that should have one. True: there were some.
+    /// Gives those another score that should have one: the one from outside, or the formula's. True:
+    /// there were some.
     fn reorder(
         &mut self,
         slot: u32,
-        found: impl Iterator<Item = (Place, Arc<[u8]>, Option<Score>)>,
+        found: impl Iterator<Item = (Place, Arc<[u8]>, Option<Scored>)>,
         writes: &mut Writes,
     ) -> Result<bool, StateError> {
         let host = self.host(slot);
         let host = host.map(|host| (host.record.name.clone(), host.key));
         let mut any = false;
-        for (place, record, score) in found {
+        for (place, record, scored) in found {
             let mut queued = Queued::decode(&record).ok_or_else(|| damaged("queue"))?;
+            let (score, reason) = scored.unzip();
+            let reason = reason.flatten().unwrap_or_default();
             let mut score = score.unwrap_or_else(|| self.settings.order.score(queued.traits()));
             if self.filter.is_set() {
                 let link = host
@@ -288,7 +295,7 @@ impl Frontier {
                 score = self.filter.score(&link, queued.known_kind(), score);
             }
             let (band, before) = (score.band(), queued.score.band());
-            if score == queued.score {
+            if score == queued.score && reason == queued.reason {
                 continue;
             }
             if !any {
@@ -297,6 +304,7 @@ impl Frontier {
                 any = true;
             }
             queued.score = score;
+            queued.reason = &reason;
             self.set_band(slot, place, band, queued.encode(), writes);
             self.rerank.moved += u64::from(band != before);
         }

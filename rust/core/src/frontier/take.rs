@@ -145,7 +145,9 @@ impl Frontier {
             let both_schemes = host.record.schemes == [true, true];
             let queued = Queued::decode(&first.record).ok_or_else(|| damaged("queue"))?;
             let limits = self.settings.limits;
+            // Pages that are visited again do not count, so they are not bound either.
             let pages = self.settings.pages_of(&host.record.name);
+            let pages = pages.filter(|_| !queued.revisit());
             let gate = if pages.is_some_and(|most| host.record.pages >= most)
                 || limits
                     .bytes_per_host

@@ -28,6 +28,8 @@ pub struct Link {
     pub parent_score: Option<Score>,
     /// How soon it should be visited; `None`: the order of the frontier's settings says.
     pub score: Option<Score>,
+    /// Why a policy gave it this score, for people.
+    pub reason: Option<Box<str>>,
 }
 
 impl Link {
@@ -46,6 +48,7 @@ impl Link {
             revisit: false,
             parent_score: None,
             score: None,
+            reason: None,
         }
     }
 

@@ -140,7 +140,7 @@ impl Scope {
         })
     }
 
-    /// Widens the scope by a seed. Returns what was added, for the durable record of roots.
+    /// Widens the scope by a seed. Returns its root, known or new, for the durable record of roots.
     pub fn add_seed(&mut self, seed: &Url) -> Option<String> {
         let root = match self.kind {
             ScopeKind::Any => return None,
@@ -148,29 +148,27 @@ impl Scope {
             ScopeKind::Domain => domain_of(seed).to_owned(),
             ScopeKind::Prefix => prefix_of(seed.as_str()).to_owned(),
         };
-        self.add_root(&root).then_some(root)
+        self.add_root(&root);
+        Some(root)
     }
 
-    /// Takes back a root that [`Scope::add_seed`] gave; false if it was known.
-    pub fn add_root(&mut self, root: &str) -> bool {
-        if !self.roots.insert(root.to_owned()) {
-            return false;
-        }
-        if self.kind == ScopeKind::Prefix {
+    /// Takes back a root that [`Scope::add_seed`] gave.
+    pub fn add_root(&mut self, root: &str) {
+        if self.roots.insert(root.to_owned()) && self.kind == ScopeKind::Prefix {
             self.prefixes.push(root.to_owned());
         }
-        true
+    }
+
+    /// Whether a seed may come in, or which rule keeps it out. It brings a root of its own, so it
+    /// need not share anything with the seeds before it.
+    pub fn check_seed(&self, url: &Url) -> Result<(), OutOfScope> {
+        self.check_scheme(url)?;
+        self.check_filters(url)
     }
 
     /// Whether the URL is in scope, or which rule keeps it out.
     pub fn check(&self, url: &Url) -> Result<(), OutOfScope> {
-        if !(if url.scheme_is_https() {
-            self.https
-        } else {
-            self.http
-        }) {
-            return Err(OutOfScope::Scheme);
-        }
+        self.check_scheme(url)?;
         let inside = match self.kind {
             ScopeKind::Any => true,
             ScopeKind::Host => self.roots.contains(url.host()),
@@ -183,6 +181,19 @@ impl Scope {
         if !inside {
             return Err(OutOfScope::Seeds);
         }
+        self.check_filters(url)
+    }
+
+    fn check_scheme(&self, url: &Url) -> Result<(), OutOfScope> {
+        let visited = if url.scheme_is_https() {
+            self.https
+        } else {
+            self.http
+        };
+        visited.then_some(()).ok_or(OutOfScope::Scheme)
+    }
+
+    fn check_filters(&self, url: &Url) -> Result<(), OutOfScope> {
         // A blocked name blocks itself and every name below it.
         if !self.block.is_empty() && self.block.above(url.hostname()).next().is_some() {
             return Err(OutOfScope::Blocked);

@@ -72,12 +72,10 @@ impl Node {
             // Nothing came of it: no line, no count.
             return Ok(());
         }
-        let is_page = visited.task.purpose == Purpose::Page
-            && matches!(
-                visited.outcome,
-                Outcome::Fetched | Outcome::Truncated | Outcome::Duplicate
-            );
-        self.tally.visit(visited.bytes, is_page);
+        self.tally.visit(visited.bytes);
+        if visited.task.purpose == Purpose::Page {
+            self.tally.page(visited.outcome);
+        }
         self.tally.count(visited.outcome);
         self.open.pages += 1;
         self.add_fields(&mut visited, &decision);
@@ -224,10 +222,18 @@ impl Node {
             depth: leased.visit.link.depth,
             time: visited.started,
             simhash: visited.facts.as_ref().map_or(0, |facts| facts.simhash),
-            digest: visited.payload,
+            digest: visited.received.or(visited.payload),
             etag: visited.etag.clone().unwrap_or_default(),
             last_modified: visited.last_modified.clone().unwrap_or_default(),
             reason: reason.unwrap_or_default().to_owned(),
+            order: leased
+                .visit
+                .link
+                .reason
+                .as_deref()
+                .unwrap_or_default()
+                .to_owned(),
+            mime: self.mime_to_keep(visited),
             ..IndexRow::default()
         };
         let row = row.after(leased.earlier.as_ref());
@@ -249,6 +255,12 @@ impl Node {
         }
         self.open.rows.push(Placed { key, row, member });
         history
+    }
+
+    /// The media type, where a later visit may have none and somebody asks for it.
+    fn mime_to_keep(&self, visited: &Visited) -> String {
+        let mime = visited.content_type.as_deref().filter(|_| self.refreshes());
+        mime.unwrap_or_default().to_owned()
     }
 
     /// What the index has of a page that is visited again.
@@ -429,7 +441,7 @@ impl Node {
         let links = self.keep_own(links);
         self.count_links(&links)?;
         let fresh = self.sift(links)?;
-        let fresh = self.weigh_patterns(fresh)?;
+        let fresh = self.drop_patterns(fresh)?;
         self.queue_fresh(fresh)
     }
 
@@ -481,6 +493,9 @@ impl Node {
         let mut fresh = Vec::with_capacity(links.len());
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
+        if self.queue_drops {
+            self.let_back(&links, &mut fresh)?;
+        }
         let mut fresh = fresh.into_iter();
         links.retain(|_| fresh.next().unwrap_or(false));
         Ok(links)
@@ -498,10 +513,7 @@ impl Node {
         self.frontier
             .add(now, &links, &*self.state, writes, &mut admissions)?;
         for (link, admission) in links.into_iter().zip(admissions) {
-            // A page that is not visited again is no outcome of the page.
-            if let Admission::Refused(outcome) = admission
-                && !link.revisit
-            {
+            if let Admission::Refused(outcome) = admission {
                 let refusal = Refusal {
                     link,
                     tries: 0,

@@ -100,8 +100,10 @@ pub struct Node {
     /// Where policies are asked.
     doors: Doors,
     questions: doors::Questions,
-    /// What policies said of URLs lately.
-    decisions: doors::Decisions,
+    /// A rule has dropped URLs out of the queue; when it is gone they may come in again.
+    queue_drops: bool,
+    /// What host policies decided lately, for those who watch.
+    host_news: doors::HostNews,
     /// Of hosts and URL patterns, where a policy asks for them.
     host_counts: HostCounts,
 }
@@ -166,6 +168,7 @@ impl Node {
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
+        let queue_drops = state.get(Space::Meta, rules::QUEUE_DROPS)?.is_some();
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
@@ -208,7 +211,8 @@ impl Node {
             exchange,
             doors: Doors::default(),
             questions: doors::Questions::default(),
-            decisions: doors::Decisions::default(),
+            queue_drops,
+            host_news: doors::HostNews::default(),
             host_counts: HostCounts::default(),
         };
         node.resume_shares();

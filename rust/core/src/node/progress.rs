@@ -25,6 +25,8 @@ pub enum Activity {
 pub struct Progress {
     pub activity: Activity,
     pub pages: u64,
+    /// Pages that were fetched and that a policy did not keep; the limits count them too.
+    pub pages_dropped: u64,
     pub bytes: u64,
     pub urls_seen: u64,
     pub urls_queued: u64,
@@ -72,6 +74,8 @@ pub struct Progress {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Reading {
     pub pages: u64,
+    #[serde(default)]
+    pub pages_dropped: u64,
     pub bytes: u64,
     pub urls_seen: u64,
     pub visits: u64,
@@ -89,6 +93,7 @@ impl Reading {
 #[derive(Debug)]
 pub(super) struct Tally {
     pages: u64,
+    pages_dropped: u64,
     bytes: u64,
     urls_seen: u64,
     visits: u64,
@@ -111,6 +116,7 @@ impl Tally {
         }
         Tally {
             pages: safe.pages,
+            pages_dropped: safe.pages_dropped,
             bytes: safe.bytes,
             urls_seen: safe.urls_seen,
             visits: safe.visits,
@@ -125,18 +131,27 @@ impl Tally {
         self.outcomes[outcome as usize] += 1;
     }
 
-    pub fn visit(&mut self, bytes: u64, is_page: bool) {
+    pub fn visit(&mut self, bytes: u64) {
         self.visits += 1;
         self.bytes += bytes;
-        self.pages += u64::from(is_page);
+    }
+
+    /// A visit to a page: whether there was one, and whether it was kept.
+    pub fn page(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Fetched | Outcome::Truncated | Outcome::Duplicate => self.pages += 1,
+            Outcome::Dropped => self.pages_dropped += 1,
+            _ => {}
+        }
     }
 
     pub fn seen(&mut self, fresh: u64) {
         self.urls_seen += fresh;
     }
 
-    pub fn pages(&self) -> u64 {
-        self.pages
+    /// Pages that were fetched, kept or not.
+    pub fn pages_fetched(&self) -> u64 {
+        self.pages + self.pages_dropped
     }
 
     pub fn bytes(&self) -> u64 {
@@ -173,6 +188,7 @@ impl Tally {
             .collect();
         Reading {
             pages: self.pages,
+            pages_dropped: self.pages_dropped,
             bytes: self.bytes,
             urls_seen: self.urls_seen,
             visits: self.visits,
@@ -229,6 +245,7 @@ impl Node {
                 && matches!(self.next, Next::Finished | Next::LimitReached),
             activity,
             pages: safe.pages,
+            pages_dropped: safe.pages_dropped,
             bytes: safe.bytes,
             urls_seen: safe.urls_seen,
             urls_queued: frontier.queued,
@@ -280,7 +297,7 @@ impl Node {
                 .settings
                 .frontier
                 .pages
-                .is_some_and(|most| self.tally.pages() >= most)
+                .is_some_and(|most| self.tally.pages_fetched() >= most)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::alias::Brief;
 use super::{Node, NodeError};
 use crate::frontier::{self, Judge, Refusal};
 use crate::links::rules::{Drop, Facts, RuleSet};
@@ -12,6 +13,10 @@ use crate::parse::LinkKind;
 use crate::seen::{Candidate, UrlKey};
 use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
+
+/// The mark in the store that a rule has dropped URLs out of the queue: links to what is known are
+/// looked at again only then.
+pub(super) const QUEUE_DROPS: &[u8] = b"queue-drops";
 
 /// What is known of a link when it comes in.
 pub(super) fn facts_of(link: &Link) -> Facts<'_> {
@@ -62,6 +67,9 @@ impl Node {
             .and_then(|rules| facts.iter().find_map(|facts| rules.dropped(facts)));
         match drop {
             Some(drop) => {
+                if !std::mem::replace(&mut self.queue_drops, true) {
+                    self.open.writes.put(Space::Meta, QUEUE_DROPS, [1]);
+                }
                 let (link, tries) = (refusal.link.clone(), refusal.tries);
                 self.note_drop(link, drop, tries, now)
             }
@@ -94,6 +102,30 @@ impl Node {
         };
         let reason = format!("rule '{}': {}", drop.rule, drop.reason);
         self.note_outcome(&refusal, Some(&reason), now);
+        Ok(())
+    }
+
+    /// Links that no rule drops now, and that `seen` knows only because they were queued before a
+    /// rule dropped them: they come in again, once.
+    pub(super) fn let_back(&mut self, links: &[Link], fresh: &mut [bool]) -> Result<(), NodeError> {
+        for (link, fresh) in links.iter().zip(fresh).filter(|(_, fresh)| !**fresh) {
+            let key = link.url.key();
+            if self.fresh_rows.contains_key(&key) {
+                continue;
+            }
+            let row = self.state.get(Space::Index, &key)?;
+            let row = row.as_deref().and_then(IndexRow::read);
+            if row.and_then(|row| row.outcome()) == Some(Outcome::RuleDropped) {
+                self.open.writes.remove(Space::Index, key);
+                let brief = Brief {
+                    outcome: Outcome::Deferred,
+                    simhash: 0,
+                };
+                self.fresh_rows
+                    .insert(key, (self.committer.next_number(), brief));
+                *fresh = true;
+            }
+        }
         Ok(())
     }
 

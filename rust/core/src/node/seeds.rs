@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::rules::facts_of;
 use super::{Node, NodeError, NodeSettings};
-use crate::canonical::{canonical, partition};
+use crate::canonical::{Rules, Url, canonical, partition};
 use crate::exchange::encode;
 use crate::links::Link;
+use crate::links::rules::RuleSet;
+use crate::links::scope::Scope;
 use crate::store::state::{Reads, Space, StateError};
 
 /// Roots of the scope are kept under this prefix in the space `meta`.
@@ -24,32 +26,14 @@ impl Node {
         let mut reasons = Vec::with_capacity(urls.len());
         let mut links = Vec::new();
         for raw in urls {
-            let url = match canonical(raw, None, &self.rules) {
-                Ok(url) => url,
-                Err(refusal) => {
-                    reasons.push(Some(refusal.to_string()));
-                    continue;
+            match accepted(raw, &self.rules, &scope, declared.as_deref()) {
+                Ok(link) => {
+                    self.keep_root(&mut scope, &link.url);
+                    links.push(link);
+                    reasons.push(None);
                 }
-            };
-            let root = scope.add_seed(&url);
-            if let Err(rule) = scope.check(&url) {
-                reasons.push(Some(format!("out of scope: {}", rule.as_str())));
-                continue;
+                Err(reason) => reasons.push(Some(reason)),
             }
-            let link = Link::seed(url);
-            if let Some(drop) = declared
-                .as_ref()
-                .and_then(|set| set.dropped(&facts_of(&link)))
-            {
-                reasons.push(Some(drop.words()));
-                continue;
-            }
-            if let Some(root) = root {
-                let key = [ROOT, root.as_bytes()].concat();
-                self.open.writes.put(Space::Meta, key, Vec::new());
-            }
-            links.push(link);
-            reasons.push(None);
         }
         if self.settings.frontier.ascend {
             links = self.with_folders(links, &scope);
@@ -64,15 +48,21 @@ impl Node {
     pub fn set_roots(&mut self, urls: &[String]) -> Result<(), NodeError> {
         let mut scope = self.scope();
         for raw in urls {
-            if let Ok(url) = canonical(raw, None, &self.rules)
-                && let Some(root) = scope.add_seed(&url)
-            {
-                let key = [ROOT, root.as_bytes()].concat();
-                self.open.writes.put(Space::Meta, key, Vec::new());
+            if let Ok(url) = canonical(raw, None, &self.rules) {
+                self.keep_root(&mut scope, &url);
             }
         }
         self.set_scope(scope);
         self.commit_open()
+    }
+
+    /// Widens the scope by a seed, for later processes too. A root that is known is written again:
+    /// whether it is in the store is not known here.
+    fn keep_root(&mut self, scope: &mut Scope, seed: &Url) {
+        if let Some(root) = scope.add_seed(seed) {
+            let key = [ROOT, root.as_bytes()].concat();
+            self.open.writes.put(Space::Meta, key, Vec::new());
+        }
     }
 
     /// Sends the open batch and waits until it is safe. No room on the disk is an error here: the
@@ -96,6 +86,24 @@ impl Node {
     }
 }
 
+/// A seed as a link, or why it is refused. A seed that is refused changes nothing.
+fn accepted(
+    raw: &str,
+    rules: &Rules,
+    scope: &Scope,
+    declared: Option<&RuleSet>,
+) -> Result<Link, String> {
+    let url = canonical(raw, None, rules).map_err(|refusal| refusal.to_string())?;
+    scope
+        .check_seed(&url)
+        .map_err(|rule| format!("out of scope: {}", rule.as_str()))?;
+    let link = Link::seed(url);
+    match declared.and_then(|set| set.dropped(&facts_of(&link))) {
+        Some(drop) => Err(drop.words()),
+        None => Ok(link),
+    }
+}
+
 /// Messages by partition, and for each seed why it was refused.
 pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
 
@@ -104,33 +112,17 @@ pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
 pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeeds, NodeError> {
     let rules = settings.rules();
     let policies = settings.policies(&[])?;
-    let (mut scope, declared) = (policies.scope, policies.rules);
     let mut reasons = Vec::with_capacity(urls.len());
     let mut links: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
     for raw in urls {
-        let url = match canonical(raw, None, &rules) {
-            Ok(url) => url,
-            Err(refusal) => {
-                reasons.push(Some(refusal.to_string()));
-                continue;
+        match accepted(raw, &rules, &policies.scope, policies.rules.as_deref()) {
+            Ok(link) => {
+                let to = partition(link.url.host_key(), settings.partitions);
+                links.entry(to).or_default().push(link);
+                reasons.push(None);
             }
-        };
-        scope.add_seed(&url);
-        if let Err(rule) = scope.check(&url) {
-            reasons.push(Some(format!("out of scope: {}", rule.as_str())));
-            continue;
+            Err(reason) => reasons.push(Some(reason)),
         }
-        let link = Link::seed(url);
-        if let Some(drop) = declared
-            .as_ref()
-            .and_then(|set| set.dropped(&facts_of(&link)))
-        {
-            reasons.push(Some(drop.words()));
-            continue;
-        }
-        reasons.push(None);
-        let to = partition(link.url.host_key(), settings.partitions);
-        links.entry(to).or_default().push(link);
     }
     let mut messages = Vec::new();
     for (to, links) in &links {

@@ -35,14 +35,7 @@ impl Node {
             declared: policies.rules.as_deref(),
             look: QUEUE_GLANCE,
         };
-        let mut account =
-            view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))?;
-        if let (Some(account), Ok(url)) =
-            (account.as_object_mut(), canonical(raw, None, &self.rules))
-        {
-            account.insert("policies".to_owned(), self.decisions.of(&url.key()));
-        }
-        Ok(account)
+        view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))
     }
 }
 
@@ -113,6 +106,7 @@ impl View<'_> {
             "robots": self.robots_verdict(&url)?,
             "alias": super::alias::alias_view(&url, self.reads)?,
             "queued": queued(&look),
+            "policies": policies(&look, row.as_ref()),
             "last_visit": row.as_ref().map(visit),
             "host_state": host(url.host_key())?.as_ref().map(|view| self.host_state(view)),
         }))
@@ -192,6 +186,23 @@ fn queued(look: &QueueLook) -> Value {
             "not_before": place.not_before.map(seconds),
         }),
     }
+}
+
+/// The reasons that policies gave, by door: for its place in the queue, and for its next visit.
+fn policies(look: &QueueLook, row: Option<&IndexRow>) -> Value {
+    let queued = match look {
+        QueueLook::Queued(place) => place.link.reason.as_deref(),
+        _ => None,
+    };
+    let order = queued.or_else(|| row.map(|row| &*row.order));
+    let refresh = row.map(|row| &*row.refresh);
+    [("order", order), ("refresh", refresh)]
+        .into_iter()
+        .filter_map(|(door, reason)| Some((door.to_owned(), reason?)))
+        .filter(|(_, reason)| !reason.is_empty())
+        .map(|(door, reason)| (door, json!(reason)))
+        .collect::<serde_json::Map<String, Value>>()
+        .into()
 }
 
 pub(super) fn visit(row: &IndexRow) -> Value {

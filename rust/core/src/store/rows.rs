@@ -7,7 +7,7 @@ use crate::store::warc::Digest;
 
 /// Of a page that was visited once; such a row says all there is to say.
 const VERSION: u8 = 1;
-/// With the history of its visits and a policy's reason.
+/// With the history of its visits and what policies said.
 const WITH_HISTORY: u8 = 2;
 
 /// What became of a URL, and where its record is.
@@ -33,12 +33,22 @@ pub struct IndexRow {
     /// The first of them, and the last that found another content; 0: there was none.
     pub first_visit: u64,
     pub last_change: u64,
-    /// Why a policy decided so; at most [`REASON_LIMIT`] bytes are kept.
+    /// Status and media type of the last visit with an answer that told of the content: an answer
+    /// that nothing has changed has neither. The type is kept where pages may be visited again.
+    pub content_status: u16,
+    pub mime: String,
+    /// Why it has this outcome; of each reason at most [`REASON_LIMIT`] bytes are kept.
     pub reason: String,
+    /// Why a policy gave it its place in the queue …
+    pub order: String,
+    /// … and its next visit, or none.
+    pub refresh: String,
 }
 
 /// Longest reason that is kept, in bytes.
 const REASON_LIMIT: usize = 200;
+/// Longest media type that is kept, in bytes.
+const MIME_LIMIT: usize = 100;
 
 impl IndexRow {
     /// The outcome, if this build knows its number.
@@ -80,6 +90,7 @@ impl IndexRow {
             changes: 0,
             first_visit: time,
             last_change: time,
+            content_status: self.status,
             ..self
         }
     }
@@ -99,6 +110,8 @@ impl IndexRow {
                 depth: self.depth,
                 time: self.time,
                 reason: self.reason.clone(),
+                order: self.order.clone(),
+                refresh: String::new(),
                 ..earlier.clone()
             }
         } else {
@@ -107,6 +120,7 @@ impl IndexRow {
                 changes: earlier.changes,
                 first_visit: earlier.first_visit,
                 last_change: earlier.last_change,
+                content_status: self.status,
                 ..self.clone()
             }
         };
@@ -133,7 +147,9 @@ impl IndexRow {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
-        let plain = self.reason.is_empty() && self.visits <= 1 && self.changes == 0 && {
+        let texts = [&self.mime, &self.reason, &self.order, &self.refresh];
+        let silent = texts.iter().all(|text| text.is_empty());
+        let plain = silent && self.visits <= 1 && self.changes == 0 && {
             let first = if self.has_content() { self.time } else { 0 };
             [self.first_visit, self.last_change]
                 .iter()
@@ -159,7 +175,11 @@ impl IndexRow {
             out.extend_from_slice(&self.changes.to_be_bytes());
             out.extend_from_slice(&self.first_visit.to_be_bytes());
             out.extend_from_slice(&self.last_change.to_be_bytes());
-            text(&mut out, cut(&self.reason, REASON_LIMIT).as_bytes());
+            out.extend_from_slice(&self.content_status.to_be_bytes());
+            text(&mut out, cut(&self.mime, MIME_LIMIT).as_bytes());
+            for reason in [&self.reason, &self.order, &self.refresh] {
+                text(&mut out, cut(reason, REASON_LIMIT).as_bytes());
+            }
         }
         out
     }
@@ -192,7 +212,15 @@ impl IndexRow {
         row.changes = u32::from_be_bytes(take(&mut rest)?);
         row.first_visit = u64::from_be_bytes(take(&mut rest)?);
         row.last_change = u64::from_be_bytes(take(&mut rest)?);
-        row.reason = String::from_utf8_lossy(take_text(&mut rest)?).into_owned();
+        row.content_status = u16::from_be_bytes(take(&mut rest)?);
+        for place in [
+            &mut row.mime,
+            &mut row.reason,
+            &mut row.order,
+            &mut row.refresh,
+        ] {
+            *place = String::from_utf8_lossy(take_text(&mut rest)?).into_owned();
+        }
         Some(row)
     }
 }
@@ -269,6 +297,7 @@ mod tests {
             digest: Some([7; 20]),
             etag: "\"x\"".into(),
             last_modified: String::new(),
+            content_status: 404,
             ..IndexRow::default()
         };
         assert_eq!(IndexRow::read(&row.to_bytes()), Some(row.clone()));
@@ -331,6 +360,22 @@ mod tests {
                 None
             );
         }
+        let said = IndexRow {
+            mime: "text/html".into(),
+            order: "near the seed".into(),
+            refresh: "changes daily".into(),
+            ..visit(Outcome::Fetched, 1, 1)
+        };
+        let said = said.after(None);
+        assert_eq!(IndexRow::read(&said.to_bytes()), Some(said.clone()));
+        // An answer that nothing has changed says nothing of status and type.
+        let silent = IndexRow {
+            status: 304,
+            ..visit(Outcome::NotModified, 2, 1)
+        };
+        let later = silent.after(Some(&said));
+        assert_eq!((later.status, later.content_status), (304, 200));
+        assert_eq!((&*later.mime, &*later.refresh), ("text/html", ""));
         let long = IndexRow {
             reason: "é".repeat(500),
             ..visit(Outcome::Dropped, 1, 1)

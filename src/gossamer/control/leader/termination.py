@@ -67,7 +67,7 @@ class Termination:
 def limit_reached(limits: LimitSettings, now: Progress) -> bool:
     """Whether the crawl has all the pages, bytes or time that it may have."""
     return (
-        (limits.pages is not None and now.pages >= limits.pages)
+        (limits.pages is not None and now.pages + now.pages_dropped >= limits.pages)
         or (limits.bytes is not None and now.bytes >= limits.bytes)
         or (limits.time is not None and now.seconds >= limits.time)
     )

@@ -197,7 +197,8 @@ fn a_budget_holds_a_host_and_not_the_end() {
     assert_eq!(desk.take().0, Next::Finished, "also after a restart");
     let counters = desk.frontier.counters();
     assert_eq!((counters.queued, counters.hosts_blocked), (4, 1));
-    assert_eq!(desk.frontier.policy(0, &desk.state).unwrap(), Some(policy));
+    let view = desk.frontier.explain(0, &desk.state).unwrap().unwrap();
+    assert_eq!(view.record.policy.as_deref(), Some(&policy));
     desk.set_policy(0, HostPolicy::default());
     assert_eq!(desk.take().0, Next::Taken(1));
 }

@@ -144,6 +144,8 @@ impl Desk {
 
     pub fn give_slice(&mut self, slice: RerankSlice, scores: &[Option<Score>]) {
         let (state, writes) = (&self.state, &mut self.writes);
+        let scores = scores.iter().map(|score| score.map(|score| (score, None)));
+        let scores = scores.collect();
         self.frontier
             .rerank_give(slice, scores, state, writes)
             .unwrap();

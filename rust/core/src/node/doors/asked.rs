@@ -78,6 +78,17 @@ impl<T> Asked<T> {
         self.take(rows.min(fit))
     }
 
+    /// Takes everything, also what is posted: no answer to it is waited for any longer.
+    pub fn take_all(&mut self) -> Vec<T> {
+        self.bytes = 0;
+        let mut all: Vec<T> = std::mem::take(&mut self.posted)
+            .into_values()
+            .flatten()
+            .collect();
+        all.append(&mut self.take(usize::MAX));
+        all
+    }
+
     pub fn post(&mut self, number: u64, items: Vec<T>) {
         self.posted.insert(number, items);
     }

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::{Node, NodeError};
+use super::HostDecision;
 use crate::canonical::Url;
 use crate::doors::hosts::{Change, CountKey, Counts};
 use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
@@ -28,7 +29,7 @@ struct Row {
 }
 
 impl Node {
-    fn asks_patterns(&self) -> bool {
+    pub(in crate::node) fn asks_patterns(&self) -> bool {
         let settings = self.settings.doors.hosts.as_ref();
         settings.is_some_and(|settings| settings.asks("pattern"))
     }
@@ -71,8 +72,8 @@ impl Node {
         Ok(())
     }
 
-    /// What policies decided about the patterns of fresh links: some are served later, some not at all.
-    pub(in crate::node) fn weigh_patterns(
+    /// Fresh links without those whose pattern a policy has given up.
+    pub(in crate::node) fn drop_patterns(
         &mut self,
         links: Vec<Link>,
     ) -> Result<Vec<Link>, NodeError> {
@@ -81,30 +82,50 @@ impl Node {
         }
         let now = self.clock.now();
         let mut kept = Vec::with_capacity(links.len());
-        for mut link in links {
+        for link in links {
             let known = self.host_counts.change(&link.url, &*self.state)?;
-            let Some((counts, change)) = known
-                .as_ref()
-                .and_then(|counts| Some((counts, counts.change.as_ref()?)))
-            else {
+            let given_up = known.as_ref().and_then(|counts| {
+                let change = counts.change.as_ref()?;
+                let reason = || format!("pattern {}: {}", counts.pattern, change.reason);
+                (change.given_up && !link.seed).then(reason)
+            });
+            let Some(reason) = given_up else {
                 kept.push(link);
                 continue;
             };
-            if change.given_up && !link.seed {
-                let refusal = Refusal {
-                    link,
-                    tries: 0,
-                    outcome: Outcome::Dropped,
-                };
-                let reason = format!("pattern {}: {}", counts.pattern, change.reason);
-                self.note_outcome(&refusal, Some(&reason), now);
-                continue;
-            }
-            let score = self.frontier.score(&link).value() * counts.weight();
-            link.score = Some(Score::new(score));
-            kept.push(link);
+            let refusal = Refusal {
+                link,
+                tries: 0,
+                outcome: Outcome::Dropped,
+            };
+            self.note_outcome(&refusal, Some(&reason), now);
         }
         Ok(kept)
+    }
+
+    /// What policies decided about the patterns of links that are about to be queued: some are
+    /// served later, whoever gave them their score.
+    pub(in crate::node) fn weigh_patterns(&mut self, links: &mut [Link]) -> Result<(), NodeError> {
+        if !self.asks_patterns() {
+            return Ok(());
+        }
+        for link in links {
+            let score = self.frontier.score(link);
+            let weighed = self.weighed(link, score)?;
+            if weighed != score {
+                link.score = Some(weighed);
+            }
+        }
+        Ok(())
+    }
+
+    /// A score with the weight of the link's pattern.
+    pub(in crate::node) fn weighed(&self, link: &Link, score: Score) -> Result<Score, NodeError> {
+        if !self.asks_patterns() {
+            return Ok(score);
+        }
+        let known = self.host_counts.change(&link.url, &*self.state)?;
+        Ok(known.map_or(score, |counts| Score::new(score.value() * counts.weight())))
     }
 
     pub(in crate::node) fn hosts_round(&mut self) -> Result<(), NodeError> {
@@ -169,16 +190,21 @@ impl Node {
         row: usize,
         now: u64,
     ) -> Result<bool, NodeError> {
+        let Some(view) = self.frontier.explain(host, &*self.state)? else {
+            return Ok(false);
+        };
+        let record = view.record;
         let reason = answer.reason(row).unwrap_or_default();
         let (budget, weight) = (answer.whole("budget", row), answer.number("weight", row));
         let delay = answer.number("delay", row);
         let mut decided = false;
+        let mut what = Vec::new();
         let reads = &*self.state;
         let aside = answer.number("set_aside", row).filter(|wait| *wait > 0.0);
         let give_up = answer.bool("give_up", row) == Some(true);
         let steers = aside.is_some() || give_up;
         if budget.is_some() || weight.is_some() || delay.is_some() || steers {
-            let before = self.frontier.policy(host, reads)?.unwrap_or_default();
+            let before = record.policy.map(|policy| *policy).unwrap_or_default();
             let policy = HostPolicy {
                 budget: budget
                     .map(|pages| u32::try_from(pages).unwrap_or(u32::MAX))
@@ -187,15 +213,30 @@ impl Node {
                 delay: delay.map_or(before.delay, micros),
                 reason: reason.as_str().into(),
             };
+            what = changes(&before, &policy);
             decided = self.frontier.set_policy(host, Some(policy), reads)?;
         }
         if let Some(wait) = aside {
+            if !record.aside {
+                what.push(format!("set aside for {wait:.0} s"));
+            }
             decided |= self.frontier.set_aside(host, now, micros(wait), reads)?;
         }
         if give_up {
+            if record.given_up.is_none() {
+                what.push("given up".to_owned());
+            }
             decided |= self.frontier.give_up(host, Outcome::Dropped, now, reads)?;
         }
+        if decided && !what.is_empty() {
+            self.host_news.add(&record.name, what, &reason);
+        }
         Ok(decided)
+    }
+
+    /// What host policies decided since this was asked last, and how many more decisions there were.
+    pub fn take_host_decisions(&mut self) -> (Vec<HostDecision>, u64) {
+        self.host_news.take()
     }
 
     fn decide_pattern(&mut self, key: CountKey, answer: &Answer, row: usize) {
@@ -212,6 +253,22 @@ impl Node {
         };
         self.host_counts.decide(key, change);
     }
+}
+
+/// What another decision about a host changes, in words.
+fn changes(before: &HostPolicy, after: &HostPolicy) -> Vec<String> {
+    let mut what = Vec::new();
+    if before.budget != after.budget {
+        let pages = after.budget.map_or("none".to_owned(), |n| n.to_string());
+        what.push(format!("budget {pages}"));
+    }
+    if before.weight().total_cmp(&after.weight()).is_ne() {
+        what.push(format!("weight {}", after.weight()));
+    }
+    if before.delay != after.delay {
+        what.push(format!("delay {} s", after.delay as f64 / 1e6));
+    }
+    what
 }
 
 fn micros(seconds: f64) -> u64 {

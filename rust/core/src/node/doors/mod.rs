@@ -5,8 +5,8 @@
 //! crash at any moment repeats the question or has its answer. `hosts` is asked from time to time.
 
 mod asked;
-mod decisions;
 mod hosts;
+mod news;
 mod order;
 mod pages;
 mod refresh;
@@ -14,7 +14,8 @@ mod refresh;
 use std::time::{Duration, Instant};
 
 pub(super) use asked::Asked;
-pub(super) use decisions::Decisions;
+pub use news::HostDecision;
+pub(super) use news::HostNews;
 pub(super) use pages::Decision;
 pub(super) use refresh::Judged;
 
@@ -41,6 +42,8 @@ pub(super) struct Questions {
     pub hosts: hosts::HostQuestions,
     /// The open batch waits for answers before it can be sent.
     pub blocks: bool,
+    /// The node closes: nothing more is asked.
+    pub closing: bool,
 }
 
 impl Questions {
@@ -91,14 +94,19 @@ impl Node {
     /// Before the node closes: a short wait for answers, then the native default for the rest.
     pub(super) fn close_doors(&mut self) -> Result<(), NodeError> {
         let end = Instant::now() + CLOSING;
-        while !self.questions.pages.is_empty() && Instant::now() < end {
-            self.pages_round(true)?;
-            if !self.questions.pages.is_empty() {
-                self.doors.wait(LOOK);
-            }
+        while !self.are_doors_settled()? && Instant::now() < end {
+            self.doors.wait(LOOK);
         }
+        self.questions.closing = true;
         self.doors.close();
-        self.pages_round(true)
+        self.pages_round(true)?;
+        self.defer_refresh()
+    }
+
+    /// Whether no question is open; asks those that wait.
+    fn are_doors_settled(&mut self) -> Result<bool, NodeError> {
+        self.pages_round(true)?;
+        Ok(self.settle_questions()? && self.questions.pages.is_empty())
     }
 
     /// Whether a door has a policy that can be asked now.

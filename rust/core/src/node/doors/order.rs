@@ -7,24 +7,30 @@ use std::time::Instant;
 
 use super::super::{Node, NodeError};
 use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
-use crate::frontier::{Frontier, RerankSlice};
+use crate::frontier::{Frontier, RerankSlice, Scored};
 use crate::links::{Link, Score};
 
 impl Node {
     /// Queues fresh links: by the policy's score where there is one, else by the formula.
     pub(in crate::node) fn queue_fresh(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
         if self.settings.doors.order.is_none() || links.is_empty() {
-            return self.queue(links);
+            return self.queue_scored(links);
         }
         if !self.is_asked(Door::Order) {
             self.doors.count_defaults(Door::Order, links.len() as u64);
-            return self.queue(links);
+            return self.queue_scored(links);
         }
         self.open.begin(self.clock.now());
         for link in links {
             self.questions.order.push(link, 0);
         }
         self.order_round(false)
+    }
+
+    /// Queues links that have the score of a policy, or will have the formula's.
+    fn queue_scored(&mut self, mut links: Vec<Link>) -> Result<(), NodeError> {
+        self.weigh_patterns(&mut links)?;
+        self.queue(links)
     }
 
     pub(in crate::node) fn order_round(&mut self, flush: bool) -> Result<(), NodeError> {
@@ -42,23 +48,20 @@ impl Node {
                     Ok(answer) => {
                         let score = answer.number("score", row);
                         link.score = score.map(|score| Score::new(score as f32)).or(link.score);
-                        if let Some(reason) = answer.reason(row) {
-                            self.decisions.note(link.url.key(), Door::Order, reason);
-                        }
+                        link.reason = answer.reason(row).map(String::into_boxed_str);
                     }
                     Err((failure, what)) => {
-                        let text = format!("{}: {what}", failure.as_str());
-                        self.decisions.note(link.url.key(), Door::Order, text);
+                        link.reason = Some(failure.words(what).into());
                     }
                 }
             }
-            self.queue(links)?;
+            self.queue_scored(links)?;
         }
         let settings = self.settings.doors.order.clone();
         let Some(settings) = settings.filter(|_| self.is_asked(Door::Order)) else {
             let links = self.questions.order.take(usize::MAX);
             self.doors.count_defaults(Door::Order, links.len() as u64);
-            return self.queue(links);
+            return self.queue_scored(links);
         };
         while self.questions.order.is_due(&settings, flush)
             && self.doors.is_open(Door::Order, Instant::now())
@@ -69,7 +72,7 @@ impl Node {
                 .and_then(|table| self.doors.post(Door::Order, table, settings.patience()));
             match posted {
                 Some(number) => self.questions.order.post(number, links),
-                None => self.queue(links)?,
+                None => self.queue_scored(links)?,
             }
         }
         Ok(())
@@ -77,11 +80,15 @@ impl Node {
 }
 
 impl Node {
-    /// Asks for the scores of a slice of the queue. False: there is nobody to ask.
+    /// Asks for the scores of a slice of the queue. False: the formula alone gives them.
     pub(in crate::node) fn ask_rerank(&mut self, most: usize) -> Result<bool, NodeError> {
         let settings = self.settings.doors.order.clone();
         let Some(settings) = settings.filter(|_| self.is_asked(Door::Order)) else {
-            return Ok(false);
+            if !self.asks_patterns() {
+                return Ok(false);
+            }
+            self.rerank_by_patterns(most)?;
+            return Ok(true);
         };
         if self.questions.rerank.is_some() || !self.doors.is_open(Door::Order, Instant::now()) {
             return Ok(true);
@@ -101,22 +108,52 @@ impl Node {
         Ok(true)
     }
 
-    /// Puts a slice of the queue in the order of the answer; without one, of the formula.
+    /// Puts a slice of the queue in the order of the answer. Where there is none it stays as it is:
+    /// what it has now the policy gave it earlier, which is better than the formula's.
     fn rerank_scored(
         &mut self,
         slice: RerankSlice,
         answer: Option<&Answer>,
     ) -> Result<(), NodeError> {
-        let score = |row| {
-            let score = answer?.number("score", row)?;
-            Some(Score::new(score as f32))
+        let mut scores = Vec::with_capacity(slice.links.len());
+        for (row, link) in slice.links.iter().enumerate() {
+            let Some(answer) = answer else {
+                scores.push(None);
+                continue;
+            };
+            let given = answer.number("score", row);
+            let given = given.map(|score| Score::new(score as f32));
+            let score = given.unwrap_or_else(|| self.frontier.native_score(link));
+            scores.push(Some((self.weighed(link, score)?, answer.reason(row))));
+        }
+        self.give_reranked(slice, scores)
+    }
+
+    /// Puts a slice of the queue in the order of the formula and of the weights of patterns, which
+    /// the frontier does not know.
+    fn rerank_by_patterns(&mut self, most: usize) -> Result<(), NodeError> {
+        let writes = &mut self.open.writes;
+        let Some(slice) = self.frontier.rerank_take(most, &*self.state, writes)? else {
+            return Ok(());
         };
-        let scores: Vec<Option<Score>> = (0..slice.links.len()).map(score).collect();
+        let mut scores = Vec::with_capacity(slice.links.len());
+        for link in &slice.links {
+            let score = self.weighed(link, self.frontier.native_score(link))?;
+            scores.push(Some((score, None)));
+        }
+        self.give_reranked(slice, scores)
+    }
+
+    fn give_reranked(
+        &mut self,
+        slice: RerankSlice,
+        scores: Vec<Option<Scored>>,
+    ) -> Result<(), NodeError> {
         self.open.begin(self.clock.now());
         let writes = &mut self.open.writes;
         let changed = self
             .frontier
-            .rerank_give(slice, &scores, &*self.state, writes)?;
+            .rerank_give(slice, scores, &*self.state, writes)?;
         for key in changed {
             self.shares.touch_host(key);
         }
@@ -157,7 +194,7 @@ fn value<'a>(name: &str, link: &'a Link, frontier: &Frontier) -> Value<'a> {
         "dynamic" => Value::Bool(link.url.is_dynamic()),
         "seed" => Value::Bool(link.seed),
         "sitemap" => Value::Bool(link.kind == crate::parse::LinkKind::Sitemap),
-        "native_score" => score(frontier.score(link)),
+        "native_score" => score(frontier.native_score(link)),
         _ => Value::None,
     }
 }

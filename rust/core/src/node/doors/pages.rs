@@ -86,12 +86,10 @@ impl Node {
             for (row, visited) in pages.into_iter().enumerate() {
                 let decision = match &answer {
                     Ok(answer) => Decision::of(answer, row),
-                    Err((failure, what)) => {
-                        let text = format!("{}: {what}", failure.as_str());
-                        self.decisions
-                            .note(visited.task.url.key(), Door::Pages, text);
-                        Decision::default()
-                    }
+                    Err((failure, what)) => Decision {
+                        reason: Some(failure.words(what)),
+                        ..Decision::default()
+                    },
                 };
                 self.take_judged(visited, decision)?;
             }

@@ -13,6 +13,9 @@ use crate::node::pool::Visited;
 use crate::outcome::Outcome;
 use crate::store::rows::IndexRow;
 
+/// Of a page whose question was open when the crawl stopped.
+const UNJUDGED: &str = "not judged: the crawl stopped first";
+
 /// A page that was visited, with its history.
 #[derive(Debug)]
 pub(in crate::node) struct Judged {
@@ -20,6 +23,8 @@ pub(in crate::node) struct Judged {
     row: IndexRow,
     /// When a rule would visit it again; 0: never.
     native: u64,
+    /// Where its row is in the open batch, which has it until the question is settled.
+    place: usize,
 }
 
 impl Node {
@@ -36,7 +41,7 @@ impl Node {
         leased: &Leased,
         row: &IndexRow,
     ) -> Result<(), NodeError> {
-        let native = self.native_next(visited, leased.visit.link.depth);
+        let native = self.native_next(visited, row);
         if self.settings.doors.refresh.is_none() && native == 0 {
             return Ok(());
         }
@@ -50,7 +55,12 @@ impl Node {
             link,
             row: row.clone(),
             native,
+            place: self.open.rows.len().saturating_sub(1),
         };
+        if self.questions.closing && self.settings.doors.refresh.is_some() {
+            self.questions.refresh.push(judged, 0);
+            return Ok(());
+        }
         if !self.is_asked(Door::Refresh) {
             if self.settings.doors.refresh.is_some() {
                 self.doors.count_defaults(Door::Refresh, 1);
@@ -61,13 +71,15 @@ impl Node {
         self.refresh_round(false)
     }
 
-    /// When a rule wants the page again; 0: never.
-    fn native_next(&self, visited: &Visited, depth: u16) -> u64 {
+    /// When a rule wants the page again; 0: never. An answer without content (not modified, or none
+    /// at all) is judged by status and type of the last one with content.
+    fn native_next(&self, visited: &Visited, row: &IndexRow) -> u64 {
         let Some(rules) = self.rule_set() else {
             return 0;
         };
-        let mime = visited.content_type.as_deref();
-        let interval = rules.refresh_interval(&visited.task.url, depth, mime, visited.status);
+        let mime = Some(&*row.mime).filter(|mime| !mime.is_empty());
+        let url = &visited.task.url;
+        let interval = rules.refresh_interval(url, row.depth, mime, row.content_status);
         interval.map_or(0, |interval| {
             let micros = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX);
             visited.ended.saturating_add(micros)
@@ -85,6 +97,32 @@ impl Node {
         }])
     }
 
+    /// Keeps why a page is visited again, or not, with the page.
+    fn note_refresh(&mut self, judged: &Judged, reason: Option<String>) {
+        let placed = self.open.rows.get_mut(judged.place);
+        if let (Some(reason), Some(placed)) = (reason, placed)
+            && placed.key == judged.link.url.key()
+        {
+            placed.row.refresh = reason;
+        }
+    }
+
+    /// Before the node closes: pages that nobody has judged yet are visited again after the start,
+    /// and judged then.
+    pub(in crate::node) fn defer_refresh(&mut self) -> Result<(), NodeError> {
+        let now = self.clock.now();
+        for judged in self.questions.refresh.take_all() {
+            let at = if judged.native == 0 {
+                now
+            } else {
+                judged.native
+            };
+            self.note_refresh(&judged, Some(UNJUDGED.to_owned()));
+            self.visit_again(judged.link, at)?;
+        }
+        Ok(())
+    }
+
     pub(in crate::node) fn refresh_round(&mut self, flush: bool) -> Result<(), NodeError> {
         if self.questions.refresh.is_empty() {
             return Ok(());
@@ -92,20 +130,14 @@ impl Node {
         for Collected { number, answer } in self.doors.collect(Door::Refresh, Instant::now()) {
             let pages = self.questions.refresh.end(number, |_| 0);
             for (row, judged) in pages.into_iter().enumerate() {
-                let key = judged.link.url.key();
-                let at = match &answer {
+                let (at, reason) = match &answer {
                     Ok(answer) => {
-                        if let Some(reason) = answer.reason(row) {
-                            self.decisions.note(key, Door::Refresh, reason);
-                        }
-                        answer.whole("next_visit", row).unwrap_or(judged.native)
+                        let at = answer.whole("next_visit", row);
+                        (at.unwrap_or(judged.native), answer.reason(row))
                     }
-                    Err((failure, what)) => {
-                        let text = format!("{}: {what}", failure.as_str());
-                        self.decisions.note(key, Door::Refresh, text);
-                        judged.native
-                    }
+                    Err((failure, what)) => (judged.native, Some(failure.words(what))),
                 };
+                self.note_refresh(&judged, reason);
                 self.visit_again(judged.link, at)?;
             }
         }

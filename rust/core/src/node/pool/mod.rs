@@ -107,6 +107,8 @@ pub struct Visited {
     pub content: Option<Digest>,
     /// SHA-1 of the payload as the WARC record has it.
     pub payload: Option<Digest>,
+    /// SHA-1 of the payload as it came; another where the record has less.
+    pub received: Option<Digest>,
     /// The page stored earlier that has the same content; found when the visit is taken in.
     pub original: Option<Original>,
     pub facts: Option<Facts>,

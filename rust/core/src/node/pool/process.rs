@@ -32,6 +32,7 @@ impl Visited {
             content_type: None,
             content: None,
             payload: None,
+            received: None,
             original: None,
             facts: None,
             links: Outlinks::default(),

@@ -18,7 +18,9 @@ pub(super) fn take_records(visited: &mut Visited, response: &Response, policies:
         Some(content) if whole => content,
         _ => warc::sha1(&response.wire_body),
     };
-    let (body, payload): (&[u8], Digest) = match visited.terms.stored() {
+    visited.received = Some(payload);
+    let whole = visited.terms.stored().is_none();
+    let (body, written): (&[u8], Digest) = match visited.terms.stored() {
         None => (&response.wire_body, payload),
         Some("head") => {
             meta.truncated = Some(warc::Truncated::Unspecified);
@@ -29,17 +31,24 @@ pub(super) fn take_records(visited: &mut Visited, response: &Response, policies:
             return;
         }
     };
-    visited.payload = Some(payload);
+    visited.payload = Some(written);
     let head = response.response_head.as_bytes();
-    if let Some(refers_to) = unchanged(visited, response, payload) {
-        let main = policies.builder.revisit(&meta, head, &refers_to);
-        visited.members = with_companions(main, meta, &response.request_head, visited, policies);
-        visited.outcome = Outcome::NotModified;
-        visited.payload = visited.task.earlier.map(|earlier| earlier.payload);
-        return;
-    }
-    let main = policies.builder.response_of(&meta, head, body, payload);
+    let earlier = unchanged(visited, response, payload);
+    // A record without a payload cannot be one with the same payload as another.
+    let referred = earlier
+        .as_ref()
+        .filter(|earlier| whole || earlier.not_modified);
+    let main = match referred {
+        Some(earlier) => policies.builder.revisit(&meta, head, earlier),
+        None => policies.builder.response_of(&meta, head, body, written),
+    };
+    let refers = referred.and_then(|earlier| earlier.payload_digest);
+    let same = earlier.is_some();
     visited.members = with_companions(main, meta, &response.request_head, visited, policies);
+    if same {
+        visited.outcome = Outcome::NotModified;
+    }
+    visited.payload = refers.or(visited.payload);
 }
 
 /// The stored version of a page that is as it was at the last visit: the server says so, or the

@@ -1,0 +1,97 @@
+"""Rules in a node: seeds that one drops, URLs it drops out of the queue, pages it visits again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.native.doors import Crawl, page, settings, site
+
+LINKS = [f"/{n}" for n in range(12)]
+PAGES = {"/": page(*LINKS)} | {link: page(*LINKS, text=link) for link in LINKS}
+
+
+def drop(prefix: str) -> dict[str, Any]:
+    return {"name": "no", "match": {"path_prefix": [prefix]}, "drop": "not this"}
+
+
+def test_a_seed_that_is_refused_changes_nothing(tmp_path: Path) -> None:
+    """Neither the scope nor what is known of other seeds' roots, which a later process needs."""
+    scope = {"kind": "host", "exclude": ["/secret2"]}
+    with site(PAGES) as web, site(PAGES) as other:
+        rules = {"rule": [drop("/secret")], "scope": scope, "politeness": {"delay": "50ms"}}
+        crawl = Crawl(tmp_path, {}, {}, **rules)
+        refused = crawl.node.add_seeds(
+            [f"{web.url}/secret", f"{web.url}/", f"{other.url}/secret", f"{other.url}/secret2"]
+        )
+        assert [reason is None for reason in refused] == [False, True, False, False]
+        crawl.run(until=lambda: web.visits("/3") == 1)
+        assert crawl.why(f"{web.url}/")["out_of_scope"] is None
+        assert crawl.why(f"{other.url}/")["out_of_scope"] is not None
+        crawl.close()
+        crawl = Crawl(tmp_path, {}, {}, **rules)
+        crawl.run()
+        crawl.close()
+        assert other.requests == []
+    assert set(crawl.outcomes().values()) == {"fetched", "gone"}
+    assert {path: web.visits(path) for path in PAGES} == dict.fromkeys(PAGES, 1)
+
+
+def test_what_a_rule_dropped_out_of_the_queue_comes_in_again_without_it(tmp_path: Path) -> None:
+    slow: dict[str, Any] = {"politeness": {"delay": "300ms"}}
+    pages = PAGES | {"/11": page("/more"), "/more": page(*LINKS)}
+    with site(pages) as web:
+        crawl = Crawl(tmp_path, {}, {}, **slow)
+        crawl.run(f"{web.url}/", until=lambda: crawl.progress["urls_queued"] >= 11)
+        crawl.node.set_paused(True)
+        crawl.close()
+        # All that is queued is dropped, but for one page, from which one comes to all the others.
+        rule = {"name": "no", "match": {"regex": [":[0-9]+/(.|10)$"]}, "drop": "not this"}
+        crawl = Crawl(tmp_path, {}, {}, rule=[rule], politeness={"delay": "5s"})
+        crawl.run(until=lambda: crawl.progress["outcomes"].get("rule_dropped", 0) >= 9)
+        crawl.run(until=lambda: web.visits("/11") == 1)
+        crawl.node.set_settings(settings({}))
+        crawl.run()
+        crawl.close()
+        crawl = Crawl(tmp_path, {}, {})
+        assert crawl.run()["activity"] == "finished"
+        crawl.close()
+    # Once each, although every page links to all the others.
+    assert {path: web.visits(path) for path in pages} == dict.fromkeys(pages, 1)
+
+
+@pytest.mark.parametrize("match", [{"mime": ["text/html"]}, {"status": ["200"]}])
+def test_a_page_is_visited_again_although_it_has_not_changed(
+    tmp_path: Path, match: dict[str, Any]
+) -> None:
+    """That nothing has changed is said without a media type, and with another status."""
+    rule = {"name": "often", "match": match, "refresh": "10ms"}
+    with site({"/": page()}) as web:
+        crawl = Crawl(tmp_path, {}, {}, rule=[rule])
+        crawl.run(f"{web.url}/", until=lambda: web.not_modified >= 4)
+        crawl.close()
+        crawl = Crawl(tmp_path, {}, {}, rule=[rule])
+        crawl.run(until=lambda: web.not_modified >= 8)
+        crawl.close()
+
+
+def test_a_page_of_which_only_the_head_is_kept_changes_all_the_same(tmp_path: Path) -> None:
+    rule = {"name": "head", "match": {"path_prefix": ["/"]}, "refresh": "10ms", "keep_body": False}
+    with site({"/": page(text="0")}, etags=False) as web:
+        crawl = Crawl(tmp_path, {}, {}, rule=[rule])
+        crawl.run(f"{web.url}/", until=lambda: crawl.progress["pages"] >= 1)
+        for number in range(1, 4):
+            web.pages["/"] = page(text=str(number))
+            crawl.run(until=lambda: crawl.progress["pages"] >= number + 1)  # noqa: B023
+        last = crawl.why(f"{web.url}/")["last_visit"]
+        crawl.close()
+    assert last["changes"] == 3
+    outcomes = Counter(line["outcome"] for line in crawl.log() if "robots" not in line["url"])
+    assert outcomes["fetched"] == 4
+    assert set(outcomes) <= {"fetched", "not_modified"}
+    # A record that has no payload does not refer to one that has.
+    assert crawl.records("revisit") == []
+    bodies = {block for url, _, block in crawl.records("response") if "robots" not in url}
+    assert bodies == {b""}

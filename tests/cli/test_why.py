@@ -1,13 +1,14 @@
 """What a crawl says of a URL."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from tests.audit.crawls import Crawl, gossamer
-from tests.control.serving import until
+from tests.control.serving import served, until
 
 from gossamer.simweb import Options, serve
 
@@ -143,3 +144,19 @@ def test_a_running_crawl_says_so_and_a_stopped_one_shows_its_queue(tmp_path: Pat
         assert answer["last_visit"] is None
         report = gossamer("audit", out)
         assert (report.returncode, report.stderr) == (0, "")
+
+
+def test_a_running_crawl_that_is_served_shows_its_queue_in_words(tmp_path: Path) -> None:
+    with (
+        serve(Options(hosts=1, pages=3000, port=0)) as web,
+        served(tmp_path / "crawl", web, "--delay", "200ms") as running,
+    ):
+        until(lambda: web.requests() >= 4, "the crawl is under way")
+        running.rest()
+        queued, depth = next_queued(Crawl(running.out, web.options))
+        done = gossamer("why", queued, "--out", running.out)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("queue:")]
+    assert re.search(
+        rf"URLs of the host before it, score 0\.\d{{3}} \(band \d+\), depth {depth}", line
+    )

@@ -197,7 +197,8 @@ def _robots(account: dict[str, Any]) -> str:
 def _queue(queued: dict[str, Any] | None, now: float) -> str:
     if queued is None:
         return "not queued"
-    if "unknown" in queued:
+    # The API always has the field, a finished crawl's own account only where it applies.
+    if queued.get("unknown") is not None:
         return str(queued["unknown"])
     words = f"{queued['ahead']} URLs of the host before it, score {queued['score']:.3f} (band {queued['band']})"
     words += f", depth {queued['depth']}, {queued['tries']} tries so far"

@@ -36,7 +36,7 @@ from gossamer.model.progress import Progress
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
-from gossamer.policy.chosen import choose
+from gossamer.node.start_check import check_start
 from gossamer.settings import load
 
 
@@ -81,14 +81,14 @@ def crawl(
         overrides["control.port"] = serve_port
     overrides |= assignments(settings or [])
     effective = load(config or (saved(out) if resume else None), overrides)
-    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
-    # Before the directory is begun: a policy that is not there is wrong use.
-    policies = choose(effective)
-    seed_list = prepare(out, effective, seed_list, resume=resume)
-    interrupt = Interrupt()
     served = serve or serve_port is not None
     if stay and not served:
         raise UsageError("--stay needs --serve: nobody could bring further seeds")
+    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
+    # Before the directory is begun: what is wrong use leaves nothing behind.
+    policies = check_start(effective)
+    seed_list = prepare(out, effective, seed_list, resume=resume)
+    interrupt = Interrupt()
     standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
     with interrupt.installed():
         progress = asyncio.run(_run(standalone, out, seed_list, interrupt, served=served))

@@ -46,6 +46,7 @@ from gossamer.node.clustered import NativeSeeds
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
+from gossamer.node.start_check import check_start
 from gossamer.settings import CrawlSettings, load
 from gossamer.settings.table import rows, values
 
@@ -137,10 +138,8 @@ def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | Non
 
     `before`: the settings of the crawl that goes on. `only`: names of what may differ from them.
     """
-    try:
-        NativeSeeds().check(settings)
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
+    # The nodes run on this machine: what it has not installed, or cannot read, they have not either.
+    check_start(settings, node_name="check")
     if before is None:
         return
     old, new = values(load(before, {})), values(settings)

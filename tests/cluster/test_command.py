@@ -111,6 +111,10 @@ def test_interrupted_and_resumed(command: Command) -> None:
         ('scope.exclude=["("]', "scope.exclude"),
         ("partitions=8", "partitions is fixed when the crawl is started"),
         ("politeness.dellay=1s", "did you mean delay?"),
+        ("policy.duplicates.follow_links=false", "policy is fixed when the crawl is started"),
+        ('credentials.c.headers={"X-Key":"k"}', "credentials is fixed when the crawl is started"),
+        ('doors={"batch_rows":7}', "doors.batch_rows is fixed when the crawl is started"),
+        ("politeness.overrides.localhost=1s", "give politeness.overrides as a whole"),
     ):
         # What nodes cannot use, or could not go on with, leaves the crawl as it was.
         assert command.resume("--set", setting).wait(60) == 2

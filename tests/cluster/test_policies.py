@@ -9,7 +9,7 @@ import pytest
 import tomli_w
 from tests.cluster.clustering import LONG_LEASE, Cluster
 from tests.crawl.crawling import expected, until
-from tests.packages.installing import install
+from tests.packages.installing import install, path_with
 from tests.policy.crawls import fields, number, requests
 
 from gossamer.simweb import SimWeb
@@ -23,7 +23,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All processes of the test find the package."""
-    monkeypatch.setenv("PYTHONPATH", str(package))
+    monkeypatch.setenv("PYTHONPATH", path_with(package))
 
 
 def config(tmp_path: Path, settings: dict[str, object]) -> list[str]:
@@ -113,7 +113,7 @@ def test_a_node_without_the_package_refuses_to_join(
     assert "doors.order: no policy favoured is installed" in one.nodes["n1"].said()
     assert one.control is not None
     assert one.control.code is None
-    monkeypatch.setenv("PYTHONPATH", str(package))
+    monkeypatch.setenv("PYTHONPATH", path_with(package))
     one.start_node("n2")
     one.until_done()
     assert one.check_union() == Counter()

@@ -106,11 +106,7 @@ class Standalone:
         if self._policies is None:
             self._policies = await asyncio.to_thread(choose, self._settings)
         with _explained(self._out):
-            self._node = await asyncio.to_thread(
-                _native.Node,
-                str(self._out),
-                self._native_text(self._settings),
-            )
+            self._node = await asyncio.to_thread(self._open)
         if self._policies.called:
             self._doors = Doors(self._policies, self._settings, PolicyLog())
             self._doors.start(self._node.doors())
@@ -136,7 +132,11 @@ class Standalone:
             if failure is None:
                 raise
 
+    def _open(self) -> _native.Node:
+        return _native.Node(str(self._out), self._native_text(self._settings))
+
     def _native_text(self, settings: CrawlSettings) -> str:
+        """Reads the files of credentials: in a thread, where that may take its time."""
         return to_native(
             settings,
             host_list=self._served,
@@ -158,7 +158,7 @@ class Standalone:
 
         A value that the native part cannot use is a SettingsError, and nothing is changed.
         """
-        text = self._native_text(settings)
+        text = await asyncio.to_thread(self._native_text, settings)
         try:
             await asyncio.to_thread(self.node.set_settings, text)
         except ValueError as error:

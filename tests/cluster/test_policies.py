@@ -95,7 +95,8 @@ def test_bad_policies_in_a_cluster_stop_nothing(
     assert doors["refresh"].failures > 0
     for name in one.nodes:
         said = one.nodes[name].said()
-        assert "policy of order failed: bad-order raised: RuntimeError: raised on purpose" in said
+        words = "door=order policy=bad-order kind=raised"
+        assert f'{words} error="RuntimeError: raised on purpose"' in said
         assert said.count("Traceback") == 1
 
 

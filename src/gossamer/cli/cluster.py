@@ -33,7 +33,7 @@ from gossamer.cli.options import (
 )
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
-from gossamer.cli.view import Target, make_view
+from gossamer.cli.view import Target, View, make_view
 from gossamer.cluster.local import LocalCluster
 from gossamer.cluster.shared_settings import engine_access
 from gossamer.cluster.summary import Summary
@@ -116,7 +116,12 @@ def cluster(
     (out / "control" / "url").unlink(missing_ok=True)
     with interrupt.installed():
         seeds_left = taken if begun else []
-        summary = asyncio.run(_run(local, effective, interrupt, resume, seeds_left, changes))
+        view = make_view(
+            title=str(out),
+            target=Target(effective.limits.pages, effective.limits.time),
+            only_log=log_json,
+        )
+        summary = asyncio.run(_run(local, view, interrupt, resume, seeds_left, changes))
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))
@@ -189,16 +194,15 @@ def _access(settings: CrawlSettings, urls: list[str], token: Path | None) -> Acc
 
 async def _run(  # noqa: PLR0917
     local: LocalCluster,
-    settings: CrawlSettings,
+    view: View,
     interrupt: Interrupt,
     resume: bool,
     more_seeds: list[str],
     changes: dict[str, Any],
 ) -> Summary:
-    target = Target(settings.limits.pages, settings.limits.time)
     directory = local.out / "control"
     waiting = [directory / "url"]
-    with make_view(title=str(local.out), target=target) as view:
+    with view:
 
         def show(summary: Summary) -> None:
             if waiting and waiting[0].exists():

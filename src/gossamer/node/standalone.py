@@ -22,7 +22,7 @@ from gossamer.model.progress import Activity, Progress
 from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
-from gossamer.node.policy_log import PolicyLog
+from gossamer.node.policy_log import log_failure
 from gossamer.policy.chosen import Policies, choose
 from gossamer.settings import CrawlSettings
 
@@ -108,7 +108,7 @@ class Standalone:
         with _explained(self._out):
             self._node = await asyncio.to_thread(self._open)
         if self._policies.called:
-            self._doors = Doors(self._policies, self._settings, PolicyLog())
+            self._doors = Doors(self._policies, self._settings, log_failure)
             self._doors.start(self._node.doors())
         # Only now: as long as the state is not ours, neither is the directory.
         await asyncio.to_thread(save_settings, self._out, self._settings)

@@ -10,7 +10,7 @@ from gossamer.policy import Formula
 from gossamer.policy.chosen import choose, formula
 from gossamer.policy.doors import DOORS
 from gossamer.policy.loader import find, installed, load, misfits
-from gossamer.settings import CrawlSettings, check
+from gossamer.settings import CrawlSettings, check, dump
 from gossamer.settings.model import Order
 
 
@@ -66,6 +66,26 @@ class Topic:
     assert formula(crawl, choose(crawl)) == find("order", "breadth").formula  # type: ignore[attr-defined]
     with pytest.raises(PolicyError, match=r"policy\.topic: KeyError: 'words'"):
         choose(settings(doors={"order": "topic"}))
+
+
+def test_a_policy_that_changes_its_settings_changes_nothing_else(site: Path) -> None:
+    code = """
+class Greedy:
+    name = "greedy"
+    columns = ("url",)
+    def __init__(self, settings):
+        self.words = settings.pop("words")
+        self.words.append("more")
+        settings["nested"]["deep"].clear()
+    def score(self, batch): ...
+"""
+    package(site, "greedy", "gossamer.order", {"greedy": "greedy:Greedy"}, code)
+    table = {"words": ["one"], "nested": {"deep": [1, 2]}}
+    ours = settings(doors={"order": "greedy"}, policy={"greedy": table})
+    before = dump(ours)
+    (policy,) = choose(ours).called["order"]
+    assert policy.words == ["one", "more"]
+    assert dump(ours) == before
 
 
 def test_a_package_may_declare_a_formula(site: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.policy.answer import REASON_LENGTH, NonsenseError
+from gossamer.policy.answer import REASON_LENGTH, NonsenseError, json_hook
 from gossamer.policy.batch import Batch
 from gossamer.policy.doors import DOORS
 
@@ -54,7 +54,7 @@ def ask(batch: Batch, policies: Sequence[Any]) -> dict[str, list[Any]]:
         joined = _joined(joined, columns, len(batch))
     if "fields" in joined:
         joined["fields"] = [
-            None if value is None else msgspec.json.encode(value).decode()
+            None if value is None else msgspec.json.encode(value, enc_hook=json_hook).decode()
             for value in joined["fields"]
         ]
     return joined

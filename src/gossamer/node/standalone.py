@@ -23,7 +23,7 @@ from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
 from gossamer.node.policy_log import log_failure
-from gossamer.policy.chosen import Policies, choose
+from gossamer.policy.chosen import Policies, check_change, choose
 from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.2
@@ -156,8 +156,10 @@ class Standalone:
     async def apply(self, settings: CrawlSettings) -> None:
         """Works with other live settings from now on, and keeps them for the next start.
 
-        A value that the native part cannot use is a SettingsError, and nothing is changed.
+        A value that has no effect here, or that the native part cannot use, is a SettingsError, and
+        nothing is changed.
         """
+        await asyncio.to_thread(check_change, self._settings, settings)
         text = await asyncio.to_thread(self._native_text, settings)
         try:
             await asyncio.to_thread(self.node.set_settings, text)

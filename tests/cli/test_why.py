@@ -9,7 +9,11 @@ from typing import Any
 
 from tests.audit.crawls import Crawl, gossamer
 from tests.control.serving import served, until
+from tests.native.doors import Crawl as Judged
+from tests.native.doors import page, site
 
+from gossamer._native import Batch
+from gossamer.cli.why import describe
 from gossamer.simweb import Options, serve
 
 
@@ -160,3 +164,28 @@ def test_a_running_crawl_that_is_served_shows_its_queue_in_words(tmp_path: Path)
     assert re.search(
         rf"URLs of the host before it, score 0\.\d{{3}} \(band \d+\), depth {depth}", line
     )
+
+
+def test_what_a_policy_did_to_a_host_is_told_with_its_reason(tmp_path: Path) -> None:
+    def told(name: str, **decision: Any) -> dict[str, str]:
+        def judge(batch: Batch) -> dict[str, list[Any]]:
+            return {column: [value] * len(batch) for column, value in decision.items()}
+
+        doors = {"hosts": {"columns": ["host"], "wait": 20_000}}
+        pages = {"/": page(*(f"/{number}" for number in range(50)))}
+        with site(pages) as web:
+            crawl = Judged(tmp_path / name, doors, {"hosts": judge})
+
+            def is_done() -> bool:
+                state = crawl.why(web.url + "/")["host_state"]
+                return bool(state and (state["given_up"] or state["set_aside"]))
+
+            crawl.run(web.url + "/", until=is_done)
+            account = crawl.why(web.url + "/") | {"visits": []}
+            crawl.close()
+        return dict(describe(account, 0.0))
+
+    left = told("left", give_up=True, reason="nothing new")
+    assert left["given up"] == "by a policy of hosts: nothing new"
+    aside = told("aside", set_aside=3600.0, reason="at night")
+    assert aside["set aside"] == "by a policy of hosts: at night"

@@ -1,6 +1,7 @@
 """The watch over the event loop itself: it must be able to fail."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import textwrap
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from blockbuster import BlockingError
+from tests.packages.installing import path_with
 
 from gossamer.settings import load
 
@@ -28,7 +30,8 @@ async def test_the_same_call_in_a_thread_passes(config: Path):
     assert (await asyncio.to_thread(load, config, {})).limits.pages == 7
 
 
-def test_processes_that_tests_start_are_watched_too(config: Path):
+@pytest.mark.parametrize("with_package", [False, True])
+def test_processes_that_tests_start_are_watched_too(config: Path, with_package: bool):
     code = """
         import asyncio, pathlib, sys
         from gossamer.settings import load
@@ -42,5 +45,6 @@ def test_processes_that_tests_start_are_watched_too(config: Path):
         text=True,
         check=False,
         timeout=60,
+        env=os.environ | ({"PYTHONPATH": path_with(config.parent)} if with_package else {}),
     )
     assert "BlockingError" in told.stderr

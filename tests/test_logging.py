@@ -132,3 +132,9 @@ def test_without_a_configuration_the_standard_log_has_it(caplog: pytest.LogCaptu
     assert caplog.record_tuples == [
         ("gossamer.doors", logging.WARNING, 'a policy failed door=order why="bad \\x1b[2J"')
     ]
+
+
+def test_a_trace_in_the_standard_log_can_be_read(caplog: pytest.LogCaptureFixture):
+    logger("policy").warning("policy failed", door="order", exception="Traceback\n  bad \x1b[2J")
+    (record,) = caplog.records
+    assert record.getMessage() == "policy failed door=order\n    Traceback\n      bad \\x1b[2J"

@@ -99,10 +99,12 @@ class _Current:
 
 def _to_standard(_log: Any, method: str, event: Fields) -> None:
     """As libraries do: whoever uses us decides what becomes of it."""
-    part, sentence, trace = event.pop("part"), event.pop("event"), event.pop("exc_info", None)
+    part, sentence, raised = event.pop("part"), event.pop("event"), event.pop("exc_info", None)
+    trace = _trace(event)
     text = " ".join([plain(str(sentence)), *(f"{n}={_field(v)}" for n, v in event.items())])
     number = logging.getLevelNamesMapping().get(method.upper(), logging.ERROR)
-    logging.getLogger(f"gossamer.{part}").log(number, "%s", text, exc_info=trace)
+    lines = "\n".join([text, *trace])
+    logging.getLogger(f"gossamer.{part}").log(number, "%s", lines, exc_info=raised)
 
 
 _current: Final = _Current()
@@ -165,12 +167,16 @@ def as_text(_logger: Any, _method: str, event: Fields) -> str:
     moment = _second(str(event.pop("time")))
     level = str(event.pop("level"))
     part = " ".join(plain(str(event.pop(name))) for name in ("node", "part") if name in event)
-    trace = str(event.pop("exception", ""))
+    trace = _trace(event)
     sentence = plain(str(event.pop("event")))
     fields = " ".join(f"{plain(name)}={_field(value)}" for name, value in event.items())
     line = f"{moment} {level:<7} {part}: {sentence}" + (f"  {fields}" if fields else "")
-    # A traceback is lines of its own, so that it can be read; none of them can pass for a line of ours.
-    return "\n".join([line, *(f"    {plain(one)}" for one in trace.splitlines())])
+    return "\n".join([line, *trace])
+
+
+def _trace(event: Fields) -> list[str]:
+    """A traceback is lines of its own, so that it can be read; none of them can pass for a line of ours."""
+    return [f"    {plain(one)}" for one in str(event.pop("exception", "")).splitlines()]
 
 
 def as_json_line(_logger: Any, _method: str, event: Fields) -> str:

@@ -1,14 +1,19 @@
 """What a crawl says of a URL."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from tests.audit.crawls import Crawl, gossamer
-from tests.control.serving import until
+from tests.control.serving import served, until
+from tests.native.doors import Crawl as Judged
+from tests.native.doors import page, site
 
+from gossamer._native import Batch
+from gossamer.cli.why import describe
 from gossamer.simweb import Options, serve
 
 
@@ -143,3 +148,44 @@ def test_a_running_crawl_says_so_and_a_stopped_one_shows_its_queue(tmp_path: Pat
         assert answer["last_visit"] is None
         report = gossamer("audit", out)
         assert (report.returncode, report.stderr) == (0, "")
+
+
+def test_a_running_crawl_that_is_served_shows_its_queue_in_words(tmp_path: Path) -> None:
+    with (
+        serve(Options(hosts=1, pages=3000, port=0)) as web,
+        served(tmp_path / "crawl", web, "--delay", "200ms") as running,
+    ):
+        until(lambda: web.requests() >= 4, "the crawl is under way")
+        running.rest()
+        queued, depth = next_queued(Crawl(running.out, web.options))
+        done = gossamer("why", queued, "--out", running.out)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("queue:")]
+    assert re.search(
+        rf"URLs of the host before it, score 0\.\d{{3}} \(band \d+\), depth {depth}", line
+    )
+
+
+def test_what_a_policy_did_to_a_host_is_told_with_its_reason(tmp_path: Path) -> None:
+    def told(name: str, **decision: Any) -> dict[str, str]:
+        def judge(batch: Batch) -> dict[str, list[Any]]:
+            return {column: [value] * len(batch) for column, value in decision.items()}
+
+        doors = {"hosts": {"columns": ["host"], "wait": 20_000}}
+        pages = {"/": page(*(f"/{number}" for number in range(50)))}
+        with site(pages) as web:
+            crawl = Judged(tmp_path / name, doors, {"hosts": judge})
+
+            def is_done() -> bool:
+                state = crawl.why(web.url + "/")["host_state"]
+                return bool(state and (state["given_up"] or state["set_aside"]))
+
+            crawl.run(web.url + "/", until=is_done)
+            account = crawl.why(web.url + "/") | {"visits": []}
+            crawl.close()
+        return dict(describe(account, 0.0))
+
+    left = told("left", give_up=True, reason="nothing new")
+    assert left["given up"] == "by a policy of hosts: nothing new"
+    aside = told("aside", set_aside=3600.0, reason="at night")
+    assert aside["set aside"] == "by a policy of hosts: at night"

@@ -111,6 +111,10 @@ def test_interrupted_and_resumed(command: Command) -> None:
         ('scope.exclude=["("]', "scope.exclude"),
         ("partitions=8", "partitions is fixed when the crawl is started"),
         ("politeness.dellay=1s", "did you mean delay?"),
+        ("policy.duplicates.follow_links=false", "policy is fixed when the crawl is started"),
+        ('credentials.c.headers={"X-Key":"k"}', "credentials is fixed when the crawl is started"),
+        ('doors={"batch_rows":7}', "doors.batch_rows is fixed when the crawl is started"),
+        ("politeness.overrides.localhost=1s", "give politeness.overrides as a whole"),
     ):
         # What nodes cannot use, or could not go on with, leaves the crawl as it was.
         assert command.resume("--set", setting).wait(60) == 2
@@ -163,3 +167,27 @@ def test_a_node_killed_with_its_disk_and_the_control_node(command: Command) -> N
         shutil.rmtree(command.out / "nodes/n1")
         os.kill(pid(command.out / "control/pid"), signal.SIGKILL)
         command.check_done(process)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["doors.order=nosuch"], "doors.order: no policy nosuch is installed"),
+        (["policy.nosuch.a=1"], "policy.nosuch: no door names this policy"),
+        (
+            ['credentials.c.headers={"X-Key":"env:NOT_THERE"}'],
+            "credentials: the environment has no NOT_THERE for X-Key",
+        ),
+        (['credentials.c.headers={"X-Key":"file:/not/there"}'], "cannot read /not/there for X-Key"),
+        (['rule=[{"name":"bad","match":{"regex":"("},"drop":"x"}]'], "rule 'bad': match.regex"),
+    ],
+)
+def test_what_nodes_could_not_start_with_is_refused_before_anything_is_written(
+    command: Command, settings: list[str], words: str
+) -> None:
+    process = command.begin(*(word for one in settings for word in ("--set", one)))
+    with ended(process):
+        assert process.wait(60) == 2, command.errors.read_text()
+    assert words in command.errors.read_text()
+    assert not command.out.exists()
+    assert command.web.requests() == 0

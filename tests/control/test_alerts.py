@@ -55,6 +55,17 @@ def door(failures: int, resting: float | None = None) -> dict[str, DoorView]:
     return {"order": view}
 
 
+def test_hosts_that_a_policy_may_have_set_aside(alerts: Alerts) -> None:
+    def text(doors: dict[str, DoorView]) -> str:
+        alerts.judge(status(hosts_set_aside=3, doors=doors), [], Readings())
+        (alert,) = alerts.standing()
+        return alert.text
+
+    assert text({}) == "3 hosts are set aside after failures in a row"
+    (view,) = door(0).values()
+    assert text({"hosts": view}).endswith("failures in a row, or by the policy of hosts")
+
+
 def test_a_policy_that_fails_is_an_alert_until_a_minute_after(alerts: Alerts) -> None:
     shown = []
     for time, failures, resting in (

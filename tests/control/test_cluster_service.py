@@ -24,13 +24,14 @@ Made = tuple[ClusterService, PretendedNode, Server]
 
 
 @pytest.fixture
-async def made(tmp_path: Path) -> AsyncIterator[Made]:
-    """A service beside the control node that leads, and a node `a`."""
+async def made(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Made]:
+    """A service beside the control node that leads, and a node `a`. Its parameter: more settings."""
     server = Server(tmp_path / "engine")
     server.start()
     engine = await connect(Access([server.url]), "web", "test")
     try:
-        async with leading(engine, tmp_path / "control") as node:
+        more = getattr(request, "param", {})
+        async with leading(engine, tmp_path / "control", **more) as node:
             logs = ReplicatedLogs(
                 engine,
                 tmp_path / "control",
@@ -70,6 +71,16 @@ async def test_settings_are_changed_confirmed_and_undone(made: Made) -> None:
     with pytest.raises(RefusedError, match="at version 2"):
         await service.change_settings(old, "x")
     assert (await service.settings()).version == 2
+
+
+@pytest.mark.parametrize("made", [{"doors__order": "deep"}], indirect=True)
+async def test_an_order_that_would_have_no_effect_is_refused(made: Made) -> None:
+    service, *_ = made
+    with pytest.raises(WrongValueError, match=r"no effect in this crawl: doors\.order names deep"):
+        await service.change_settings(ChangeSettings(values={"frontier.order": "static"}), "x")
+    assert (await service.settings()).version == 0
+    # The one that it is already changes nothing, and is taken.
+    await service.change_settings(ChangeSettings(values={"frontier.order": "breadth"}), "x")
 
 
 async def test_commands_are_confirmed_by_the_nodes(made: Made) -> None:

@@ -3,7 +3,9 @@
 import time
 from pathlib import Path
 
-from tests.control.serving import Served, hosts_of, requests, until
+from tests.control.serving import Served, hosts_of, requests, served, until
+
+from gossamer.simweb import SimWeb
 
 
 def resume(crawl: Served, log: Path, wanted: int) -> list[str]:
@@ -85,3 +87,11 @@ def test_a_killed_crawl_finishes_its_rerank(crawl: Served, web_log: Path):
     assert [path for path in visits(web_log, begun, 100) if "?" in path] == []
     account = crawl.get("/settings")["settings"]
     assert {row["value"] for row in account if row["name"] == "frontier.order"} == {"static"}
+
+
+def test_an_order_that_would_have_no_effect_is_refused(web: SimWeb, tmp_path: Path):
+    with served(tmp_path / "out", web, "--delay", "250ms", "--set", "doors.order=deep") as crawl:
+        answer = crawl.ask("PATCH", "/api/v1/settings", {"values": {"frontier.order": "static"}})
+        assert answer.status == 422
+        assert "doors.order names deep" in answer.body.decode()
+        assert crawl.get("/settings")["version"] == 0

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -62,6 +63,27 @@ class Crawl:
         process = self.start(*options, resume=resume)
         with ended(process):
             return process.wait(seconds)
+
+    def run_on_a_terminal(self, seconds: float = 100.0) -> tuple[int, str]:
+        """To the end, with standard error on a wide terminal; gives the exit code and what it showed."""
+        ours, theirs = pty.openpty()
+        with self.answer.open("wb") as answer:
+            process = subprocess.Popen(
+                [*COMMAND, self.web.url, *self.options, "--out", str(self.out), "--json"],
+                stdin=subprocess.DEVNULL,
+                stdout=answer,
+                stderr=theirs,
+                env=os.environ | self.environ | {"TERM": "xterm", "COLUMNS": "250", "LINES": "50"},
+            )
+        os.close(theirs)
+        said = b""
+        with ended(process), os.fdopen(ours, "rb", buffering=0) as terminal:
+            # The end of all who hold the other side is an error here.
+            with contextlib.suppress(OSError):
+                while more := terminal.read(65536):
+                    said += more
+            code = process.wait(seconds)
+        return code, said.decode()
 
     def resume(self, *options: str) -> None:
         """To the end, which must be a good one."""

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.crawl.crawling import ended, expected, until
+from tests.packages.installing import path_with
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.simweb import Options, serve
@@ -23,7 +24,7 @@ KILLS = 8
 
 def start(out: Path, url: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.native.doors_process", str(out), url]
-    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    environ = os.environ | {"PYTHONPATH": path_with(ROOT)}
     with out.with_name("said").open("wb") as said:
         return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=said)
 

@@ -1,5 +1,6 @@
 """The test package, installed as pip does it, in a directory of its own and without a network."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,3 +22,9 @@ def install(target: Path) -> Path:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return target
+
+
+def path_with(directory: Path) -> str:
+    """PYTHONPATH with a directory before what is there: the watch for blocking calls stays."""
+    before = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(directory), *([before] if before else [])])

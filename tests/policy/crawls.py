@@ -1,6 +1,7 @@
 """Crawls with the policies of the test package, and what they did as others see it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 import tomli_w
 from tests.crawl.crawling import MANY_COMMITS, Crawl
+from tests.packages.installing import path_with
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.simweb import Options, SimWeb
@@ -24,7 +26,7 @@ def make(web: SimWeb, out: Path, package: Path, settings: dict[str, Any], *optio
     config = out.with_name(f"{out.name}.toml")
     config.write_text(tomli_w.dumps(settings))
     more = ["--config", str(config), *options]
-    return Crawl(web, out, *USUAL, *more, environ={"PYTHONPATH": str(package)})
+    return Crawl(web, out, *USUAL, *more, environ={"PYTHONPATH": path_with(package)})
 
 
 def number(url: str) -> int:
@@ -63,7 +65,7 @@ def why(out: Path, url: str, package: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        env={"PYTHONPATH": str(package), "PATH": ""},
+        env=os.environ | {"PYTHONPATH": path_with(package)},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

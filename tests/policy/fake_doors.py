@@ -2,7 +2,7 @@
 
 import queue
 import threading
-import time
+from collections.abc import Collection
 from typing import Any
 
 from gossamer.policy import Batch
@@ -11,11 +11,14 @@ from gossamer.policy import Batch
 class FakeDoors:
     """Batches are put in by the test; answers and failures are waited for."""
 
-    def __init__(self, patience: float = 60.0) -> None:
-        self._patience = patience
+    def __init__(self, late: Collection[int] = ()) -> None:
+        """`late`: numbers of the batches whose answers come too late, whatever the clock says."""
+        self._late = late
         self._batches: dict[str, queue.Queue[Batch]] = {}
-        self._given: dict[int, float] = {}
         self._changed = threading.Condition()
+        self._asked = 0
+        # By number of a batch: how often a batch had been asked for when its late answer came.
+        self._late_answers: dict[int, int] = {}
         self.closed = False
         self.answers: dict[int, dict[str, list[Any]]] = {}
         self.failed: dict[int, str] = {}
@@ -26,12 +29,13 @@ class FakeDoors:
     def next(self, door: str, wait: float) -> Batch | None:
         if self.closed:
             raise RuntimeError("the node is closed")
+        with self._changed:
+            self._asked += 1
+            self._changed.notify_all()
         try:
-            batch = self._batches.setdefault(door, queue.Queue()).get(timeout=wait)
+            return self._batches.setdefault(door, queue.Queue()).get(timeout=wait)
         except queue.Empty:
             return None
-        self._given[batch.number] = time.monotonic()
-        return batch
 
     def answer(self, number: int, columns: dict[str, list[Any]]) -> bool:
         if any("native refuses" in str(value) for value in columns.get("reason", [])):
@@ -39,7 +43,8 @@ class FakeDoors:
             self.fail(number, text)
             raise ValueError(text)
         with self._changed:
-            if time.monotonic() - self._given[number] > self._patience:
+            if number in self._late:
+                self._late_answers[number] = self._asked
                 return False
             self.answers[number] = columns
             self._changed.notify_all()
@@ -50,6 +55,13 @@ class FakeDoors:
             self.failed[number] = reason
             self._changed.notify_all()
             return True
+
+    def wait_until_done_with(self, number: int) -> None:
+        """Until the door has given its late answer, and asks for a further batch."""
+        with self._changed:
+            assert self._changed.wait_for(
+                lambda: self._asked > self._late_answers.get(number, self._asked), timeout=30
+            )
 
     def wait_for(self, number: int) -> dict[str, list[Any]] | str:
         """The answer to a batch, or the reason why there is none."""

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from tests.policy.batches import Rows
 
 from gossamer.policy import HostDecisions, NextVisits, PageDecisions, Scores
 from gossamer.policy.answer import REASON_LENGTH, NonsenseError
+from gossamer.policy.ask import ask
 
 
 def test_what_a_policy_may_say() -> None:
@@ -36,6 +39,51 @@ def test_what_a_policy_may_say() -> None:
     }
 
 
+def test_arrays_of_pyarrow_are_answers() -> None:
+    truth, texts = pa.array([True, None, False]), pa.array(["a", None, "c"])
+    assert Scores(pa.array([0.25, None, 1.0]), texts).columns(3) == {
+        "score": [0.25, None, 1.0],
+        "reason": ["a", None, "c"],
+    }
+    assert Scores(pa.chunked_array([[0.25], [0.5]])).columns(2)["score"] == [0.25, 0.5]
+    assert NextVisits(pa.array([0, 5, None])).columns(3)["next_visit"] == [0, 5, None]
+    fields = pa.array([{"a": 1}, None, {"a": 2}])
+    links = pa.array([["/x", "/y"], [], None])
+    found = PageDecisions(keep=truth, fields=fields, links=links, reason=pa.scalar("b")).columns(3)
+    assert found == {
+        "keep": [True, None, False],
+        "fields": [{"a": 1}, None, {"a": 2}],
+        "links": [["/x", "/y"], [], None],
+        "reason": ["b", "b", "b"],
+    }
+    # And what is taken out of one, value by value.
+    assert Scores(list(pa.array([0.25, None]))).columns(2)["score"] == [0.25, None]
+    assert PageDecisions(keep=list(truth)).columns(3)["keep"] == [True, None, False]
+
+
+def test_arrays_of_numpy_are_answers() -> None:
+    assert Scores(np.array([0.25, 0.5], dtype=np.float32)).columns(2)["score"] == [0.25, 0.5]
+    assert NextVisits(np.array([0, 5], dtype=np.uint64)).columns(2)["next_visit"] == [0, 5]
+    links = [np.array(["/x", "/y"]), None]
+    fields = [{"a": np.float32(0.5), "b": np.arange(2)}, None]
+    found = PageDecisions(
+        keep=np.array([True, False]), links=links, fields=fields, reason=np.array(["a", "b"])
+    ).columns(2)
+    assert found["keep"] == [True, False]
+    assert found["links"] == [["/x", "/y"], None]
+    assert found["reason"] == ["a", "b"]
+    rows = Rows("pages", {"url": ["http://a/", "http://b/"]}, 1)
+    answered = ask(rows, [Answering(PageDecisions(fields=fields))])
+    assert answered["fields"] == ['{"a":0.5,"b":[0,1]}', None]
+
+
+class Answering:
+    name = "answering"
+
+    def __init__(self, answer: PageDecisions) -> None:
+        self.process = lambda _: answer
+
+
 def test_good_numbers_are_handed_on_as_they_are() -> None:
     scores = [0.0, 0.25, 1.0]
     assert Scores(scores).columns(3)["score"] is scores
@@ -58,6 +106,10 @@ def test_a_long_reason_is_cut() -> None:
         (lambda: Scores("ab").columns(2), "score: a list with a value per row"),  # type: ignore[arg-type]
         (lambda: Scores(0.5).columns(2), "score: a list with a value per row"),  # type: ignore[arg-type]
         (lambda: Scores([0, 0], ["one"]).columns(2), "reason: 1 values for 2 rows"),
+        (lambda: Scores(pa.array(["a", "b"])).columns(2), "score: a number expected, not 'a'"),
+        (lambda: Scores(np.array(0.5)).columns(2), "score: a list with a value per row"),
+        (lambda: PageDecisions(links=[5, None]).columns(2), "links: a list of texts"),  # type: ignore[list-item]
+        (lambda: PageDecisions(fields=[{"a": {1j}}, None]).columns(2), "cannot be written as JSON"),
         (lambda: Scores([0, 0], [1, 2]).columns(2), "reason: a text expected"),  # type: ignore[list-item]
         (lambda: NextVisits([1.5, 0]).columns(2), "next_visit: a whole number"),  # type: ignore[list-item]
         (lambda: NextVisits([-1, 0]).columns(2), "next_visit: -1"),

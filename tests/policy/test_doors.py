@@ -112,7 +112,7 @@ def test_a_failure_is_reported_and_the_next_batch_is_asked(
 
 
 def test_a_policy_that_hangs_is_reported_once_and_holds_up_nothing_else() -> None:
-    native = FakeDoors(patience=0.05)
+    native = FakeDoors(late={1})
     release = threading.Event()
 
     def hang(_batch: Batch) -> Scores:
@@ -126,9 +126,11 @@ def test_a_policy_that_hangs_is_reported_once_and_holds_up_nothing_else() -> Non
         assert "0.05 s" in failure.text
         # It comes back at last: its answer does not count, and is not reported again.
         release.set()
+        native.wait_until_done_with(1)
+        assert len(heard.failures) == 1
+        # A busy machine may be late once more with this one; its answer counts all the same.
         native.put(urls(2))
         assert isinstance(native.wait_for(2), dict)
-        assert len(heard.failures) == 1
     assert 1 not in native.answers
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from gossamer.errors import PolicyError
+from gossamer.errors import PolicyError, SettingsError
 from gossamer.policy import Formula
-from gossamer.policy.chosen import choose, formula
+from gossamer.policy.chosen import check_change, choose, formula
 from gossamer.policy.doors import DOORS
 from gossamer.policy.loader import find, installed, load, misfits
-from gossamer.settings import CrawlSettings, check
+from gossamer.settings import CrawlSettings, check, dump
 from gossamer.settings.model import Order
+from gossamer.settings.table import changed
 
 
 def package(directory: Path, name: str, group: str, points: dict[str, str], code: str) -> None:
@@ -68,6 +69,26 @@ class Topic:
         choose(settings(doors={"order": "topic"}))
 
 
+def test_a_policy_that_changes_its_settings_changes_nothing_else(site: Path) -> None:
+    code = """
+class Greedy:
+    name = "greedy"
+    columns = ("url",)
+    def __init__(self, settings):
+        self.words = settings.pop("words")
+        self.words.append("more")
+        settings["nested"]["deep"].clear()
+    def score(self, batch): ...
+"""
+    package(site, "greedy", "gossamer.order", {"greedy": "greedy:Greedy"}, code)
+    table = {"words": ["one"], "nested": {"deep": [1, 2]}}
+    ours = settings(doors={"order": "greedy"}, policy={"greedy": table})
+    before = dump(ours)
+    (policy,) = choose(ours).called["order"]
+    assert policy.words == ["one", "more"]
+    assert dump(ours) == before
+
+
 def test_a_package_may_declare_a_formula(site: Path) -> None:
     code = """
 from gossamer import Formula
@@ -79,6 +100,32 @@ class Near:
     crawl = settings(doors={"order": "near"})
     assert formula(crawl, choose(crawl)) == Formula(base=0.1, parent=0.9)
     assert choose(crawl).called == {}
+
+
+def test_a_change_of_the_order_is_refused_where_a_package_declares_it(site: Path) -> None:
+    code = """
+from gossamer import Formula, Scores
+class Near:
+    name = "near"
+    formula = Formula(base=0.2)
+class Called:
+    name = "called"
+    columns = ("url",)
+    def __init__(self, settings): ...
+    def score(self, batch): ...
+"""
+    points = {"near": "nearest:Near", "called": "nearest:Called"}
+    package(site, "nearest", "gossamer.order", points, code)
+
+    def change(order: str | None) -> None:
+        before = settings(doors={"order": order})
+        check_change(before, changed(before, {"frontier.order": "deep"}))
+
+    with pytest.raises(SettingsError, match=r"frontier\.order has no effect .* names near"):
+        change("near")
+    # Where a called policy does not answer, the formula of frontier.order counts.
+    for order in (None, "called", "not-installed-here"):
+        change(order)
 
 
 def test_what_cannot_be_imported_is_said(site: Path) -> None:

@@ -264,3 +264,32 @@ def test_wrong_rules_are_refused_by_name_before_anything_begins(
     assert done.code == 2, done.stderr
     assert "rule 'bad'" in done.stderr
     assert said in done.stderr
+    assert not done.out.exists()
+
+
+@pytest.mark.parametrize("place", ["env:NOT_THERE", "file:not-there"])
+def test_credentials_that_are_not_there_leave_nothing_behind(tmp_path: Path, place: str) -> None:
+    rules = """
+        [[rule]]
+        name = "members"
+        match.host = "127.0.0.1"
+        credentials = "members"
+        [credentials.members]
+        headers = { X-Key = "%s" }
+    """
+    with serving(SITE) as site:
+        wrong = crawl(site.url + "/", tmp_path / "out", rules % place)
+        assert site.requests == []
+        assert wrong.code == 2, wrong.stderr
+        assert place.partition(":")[2] in wrong.stderr
+        assert not wrong.out.exists()
+        # The corrected command begins the crawl in the same directory.
+        good(crawl(site.url + "/", tmp_path / "out", rules % "plain"))
+        assert {one.headers.get("X-Key") for one in site.requests} == {"plain"}
+
+
+def test_stay_without_serve_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = crawl("http://127.0.0.1:1/", tmp_path / "out", "", "--stay")
+    assert done.code == 2
+    assert "--stay needs --serve" in done.stderr
+    assert not done.out.exists()

@@ -35,9 +35,16 @@ def web(web_log: Path) -> Iterator[SimWeb]:
 def crawl(web: SimWeb, tmp_path: Path) -> Iterator[Served]:
     running = Served(tmp_path / "out", web)
     try:
-        yield running.start("--delay", "250ms")
+        # It stays when all is crawled: a test may ask it at any time.
+        yield running.start("--delay", "250ms", "--stay")
     finally:
         running.kill()
+
+
+def finish(crawl: Served) -> None:
+    """Waits until all is crawled, and ends it."""
+    until(lambda: crawl.get("/status")["activity"] == "finished", "the end of the crawl", 100)
+    assert crawl.end() == 0
 
 
 def lines(out: Path) -> list[dict[str, object]]:
@@ -71,7 +78,6 @@ def test_a_list_that_changes_holds_for_what_is_queued(
     change = crawl.command("set", f"rule={json.dumps([RULE])}")
     crawl.set(politeness__delay="0s")
     crawl.post("/commands", {"command": "resume"})
-    assert crawl.process is not None
     event = next(
         one
         for one in crawl.get("/events", limit=100)["events"]
@@ -86,7 +92,7 @@ def test_a_list_that_changes_holds_for_what_is_queued(
     assert account["rules_version"] == change["version"]
     assert [(one["effect"], one["rule"]) for one in account["rules"]] == [("drop", "no-odd")]
     assert account["visits"][-1]["reason"] == "rule 'no-odd': odd numbers"
-    assert crawl.process.wait(100) == 0
+    finish(crawl)
     after = requested(web_log)[before:]
     assert after
     assert not [path for _, _, path in after if ODD.search(path)]
@@ -102,15 +108,15 @@ def test_a_list_that_changes_holds_for_what_is_queued(
 def test_a_rule_that_goes_lets_urls_in_again(crawl: Served, web_log: Path) -> None:
     until(lambda: crawl.get("/status")["pages"] > 12, "some pages")
     crawl.rest()
-    crawl.set(rule=[RULE], politeness__delay="0s")
+    # As slow as before: there must be something left to visit when the rule goes.
+    crawl.set(rule=[RULE])
     crawl.post("/commands", {"command": "resume"})
     until(lambda: any(row["outcome"] == "rule_dropped" for row in lines(crawl.out)), "a drop")
     crawl.rest()
     dropped = {row["url"] for row in lines(crawl.out) if row["outcome"] == "rule_dropped"}
-    crawl.set(rule=[])
+    crawl.set(rule=[], politeness__delay="0s")
     crawl.post("/commands", {"command": "resume"})
-    assert crawl.process is not None
-    assert crawl.process.wait(100) == 0
+    finish(crawl)
     visited = {row["url"] for row in lines(crawl.out) if row["status"] is not None}
     # What was dropped and is linked again from a page visited since has come in.
     assert dropped & visited

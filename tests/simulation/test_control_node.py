@@ -48,6 +48,14 @@ async def test_settings_through_the_engine_are_checked_like_all(
         assert node.state.crawl == crawl
 
 
+async def test_an_order_that_would_have_no_effect_is_refused_through_the_engine(
+    engine: Engine, tmp_path: Path
+) -> None:
+    async with leading(engine, tmp_path, doors__order="deep"):
+        with pytest.raises(SettingsError, match=r"no effect .* doors\.order names deep"):
+            await ask_control(engine, "settings", {"values": {"frontier.order": "static"}})
+
+
 async def test_settings_through_the_engine_have_a_history(engine: Engine, tmp_path: Path) -> None:
     async with leading(engine, tmp_path) as node:
         body = {"values": {"politeness.delay": "2s"}}

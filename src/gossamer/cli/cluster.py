@@ -33,7 +33,7 @@ from gossamer.cli.options import (
 )
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
-from gossamer.cli.view import Target, make_view
+from gossamer.cli.view import Target, View, make_view
 from gossamer.cluster.local import LocalCluster
 from gossamer.cluster.shared_settings import engine_access
 from gossamer.cluster.summary import Summary
@@ -46,8 +46,9 @@ from gossamer.node.clustered import NativeSeeds
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
+from gossamer.node.start_check import check_start
 from gossamer.settings import CrawlSettings, load
-from gossamer.settings.table import rows, values
+from gossamer.settings.table import rows, shown, values
 
 
 def cluster(
@@ -92,9 +93,10 @@ def cluster(
     _check(effective, saved(out) if resume else None, only=fixed)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
     taken = _take_seeds(seed_list, effective)
+    begun = (out / "control" / "map.json").exists()
+    changes = _changes(overrides, effective) if resume and begun else {}
     taken = prepare(out, effective, taken, resume=resume)
     save_settings(out, effective)
-    begun = (out / "control" / "map.json").exists()
     if not begun:
         Backup(out / "control").add_seeds(taken)
     configure(log_level, as_json=log_json)
@@ -113,9 +115,13 @@ def cluster(
     # One of an earlier run would be taken for ours.
     (out / "control" / "url").unlink(missing_ok=True)
     with interrupt.installed():
-        changes = _changes(overrides) if begun else {}
         seeds_left = taken if begun else []
-        summary = asyncio.run(_run(local, effective, interrupt, resume, seeds_left, changes))
+        view = make_view(
+            title=str(out),
+            target=Target(effective.limits.pages, effective.limits.time),
+            only_log=log_json,
+        )
+        summary = asyncio.run(_run(local, view, interrupt, resume, seeds_left, changes))
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))
@@ -137,19 +143,23 @@ def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | Non
 
     `before`: the settings of the crawl that goes on. `only`: names of what may differ from them.
     """
-    try:
-        NativeSeeds().check(settings)
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
+    # The nodes run on this machine: what it has not installed, or cannot read, they have not either.
+    check_start(settings, node_name="check")
     if before is None:
         return
-    old, new = values(load(before, {})), values(settings)
+    known = load(before, {})
+    old, new = values(known), values(settings)
     fixed = [row.name for row in rows() if not row.live and not _own(row.name)]
-    for name in fixed if only is None else sorted(set(fixed) & only):
+    for name in fixed if only is None else [name for name in fixed if _is_given(name, only)]:
         if old[name] != new[name]:
             raise SettingsError(
-                f"{name} is fixed when the crawl is started: it is {old[name]!r} in this one"
+                f"{name} is fixed when the crawl is started: it is {shown(known)[name]!r} in this one"
             )
+
+
+def _is_given(setting: str, names: set[str]) -> bool:
+    """Whether a setting is among the names: itself, the table it is in, or a key of its table."""
+    return any(f"{setting}.".startswith(f"{n}.") or n.startswith(f"{setting}.") for n in names)
 
 
 def _own(name: str) -> bool:
@@ -157,10 +167,16 @@ def _own(name: str) -> bool:
     return name.startswith(("cluster.", "control."))
 
 
-def _changes(given: dict[str, Any]) -> dict[str, Any]:
+def _changes(given: dict[str, Any], settings: CrawlSettings) -> dict[str, Any]:
     """What was given for a crawl that has begun: live settings, for every node."""
-    live = {row.name for row in rows() if row.live}
-    return {name: value for name, value in given.items() if name in live and not _own(name)}
+    live = [row.name for row in rows() if row.live and not _own(row.name)]
+    for name in live:
+        keys = [one for one in given if one.startswith(f"{name}.")]
+        if keys:
+            # The other keys may have changed since the file was written: they must not be taken back.
+            raise SettingsError(f"{keys[0]}: give {name} as a whole to a crawl that has begun")
+    now = values(settings)
+    return {name: now[name] for name in live if _is_given(name, set(given))}
 
 
 def _take_seeds(seeds: list[str], settings: CrawlSettings) -> list[str]:
@@ -178,16 +194,15 @@ def _access(settings: CrawlSettings, urls: list[str], token: Path | None) -> Acc
 
 async def _run(  # noqa: PLR0917
     local: LocalCluster,
-    settings: CrawlSettings,
+    view: View,
     interrupt: Interrupt,
     resume: bool,
     more_seeds: list[str],
     changes: dict[str, Any],
 ) -> Summary:
-    target = Target(settings.limits.pages, settings.limits.time)
     directory = local.out / "control"
     waiting = [directory / "url"]
-    with make_view(title=str(local.out), target=target) as view:
+    with view:
 
         def show(summary: Summary) -> None:
             if waiting and waiting[0].exists():

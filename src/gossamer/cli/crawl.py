@@ -16,6 +16,8 @@ from gossamer.cli.options import (
     Config,
     Delay,
     Json,
+    LogJson,
+    LogLevel,
     MaxDepth,
     MaxPages,
     Out,
@@ -29,14 +31,15 @@ from gossamer.cli.options import (
 )
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, show_refused, show_summary
-from gossamer.cli.view import Target, make_view
+from gossamer.cli.view import Target, View, make_view
 from gossamer.errors import UsageError
 from gossamer.library.seeds import read_seeds
+from gossamer.logging import Level, configure
 from gossamer.model.progress import Progress
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
-from gossamer.policy.chosen import choose
+from gossamer.node.start_check import check_start
 from gossamer.settings import load
 
 
@@ -66,6 +69,8 @@ def crawl(
         bool,
         typer.Option("--stay", help="With --serve: wait for further seeds when all is crawled."),
     ] = False,
+    log_level: LogLevel = Level.INFO,
+    log_json: LogJson = False,
     json: Json = False,
 ) -> None:
     """Crawl from the given seeds, politely, into a directory."""
@@ -81,17 +86,19 @@ def crawl(
         overrides["control.port"] = serve_port
     overrides |= assignments(settings or [])
     effective = load(config or (saved(out) if resume else None), overrides)
-    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
-    # Before the directory is begun: a policy that is not there is wrong use.
-    policies = choose(effective)
-    seed_list = prepare(out, effective, seed_list, resume=resume)
-    interrupt = Interrupt()
     served = serve or serve_port is not None
     if stay and not served:
         raise UsageError("--stay needs --serve: nobody could bring further seeds")
+    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
+    # Before the directory is begun: what is wrong use leaves nothing behind.
+    policies = check_start(effective)
+    seed_list = prepare(out, effective, seed_list, resume=resume)
+    configure(log_level, as_json=log_json)
+    interrupt = Interrupt()
     standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
     with interrupt.installed():
-        progress = asyncio.run(_run(standalone, out, seed_list, interrupt, served=served))
+        view = _view(standalone, out, log_json=log_json)
+        progress = asyncio.run(_run(standalone, out, seed_list, interrupt, view, served=served))
     console = Console(stderr=True)
     show_summary(
         console,
@@ -108,11 +115,20 @@ def crawl(
         raise typer.Exit(1)
 
 
-async def _run(
-    standalone: Standalone, out: Path, seeds: list[str], interrupt: Interrupt, *, served: bool
-) -> Progress:
+def _view(standalone: Standalone, out: Path, *, log_json: bool) -> View:
     limits = standalone.settings.limits
-    target = Target(limits.pages, limits.time)
+    return make_view(title=str(out), target=Target(limits.pages, limits.time), only_log=log_json)
+
+
+async def _run(
+    standalone: Standalone,
+    out: Path,
+    seeds: list[str],
+    interrupt: Interrupt,
+    view: View,
+    *,
+    served: bool,
+) -> Progress:
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(standalone)
         refused = await standalone.add_seeds(seeds)
@@ -120,7 +136,7 @@ async def _run(
         shows: list[Callable[[Progress], None]] = []
         if served:
             shows.append(await _serve(stack, standalone, out))
-        with make_view(title=str(out), target=target) as view:
+        with view:
             shows.append(view.show)
 
             def show(progress: Progress) -> None:

@@ -50,8 +50,20 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
     )
     if now["reranking"]:
         print(f"re-ranking: {count(now['reranking'])} hosts left")
+    for door, view in now["doors"].items():
+        print(f"policy of {door}: {_door(view)}")
     for alert in alerts:
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
+
+
+def _door(view: dict[str, Any]) -> str:
+    words = f"{count(view['batches'])} batches, {count(view['rows'])} rows, "
+    words += f"{count(view['failures'])} failures"
+    if view["resting"] is not None:
+        words += f", rests for {span(view['resting'])}"
+    if view["last_failure"]:
+        words += f"; last failure: {plain(view['last_failure'])}"
+    return words
 
 
 _LONG = {"checkpoint", "rerank"}

@@ -34,7 +34,7 @@ LogLevel = Annotated[
     Level, typer.Option("--log-level", help="The least that is logged on standard error.")
 ]
 LogJson = Annotated[
-    bool, typer.Option("--log-json", help="Log a JSON object a line, for programs.")
+    bool, typer.Option("--log-json", help="Log a JSON object a line, for programs; no live view.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")]
 Engine = Annotated[

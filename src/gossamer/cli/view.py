@@ -190,6 +190,19 @@ class LineView:
         )
 
 
+class NoView:
+    """Nothing: a panel would wrap the lines that a program wants to read."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def show(self, progress: Progress) -> None:
+        """What there is to see is in the API, and in the summary."""
+
+
 def _fact(name: str, value: str, more: str = "") -> Text:
     return Text.assemble(
         (f"{name} ", "dim"), (value, "bold"), (f"  {more}" if more else "", "cyan")
@@ -205,8 +218,14 @@ def _outcomes(progress: Progress) -> Text:
     return text
 
 
-def make_view(*, title: str, target: Target) -> PanelView | LineView:
-    """The view that fits where the standard error goes."""
+def make_view(*, title: str, target: Target, only_log: bool = False) -> View:
+    """The view that fits where the standard error goes; none where a program reads the log there.
+
+    Lines of the log and the panel share a terminal: the panel takes over `sys.stderr` while it is
+    shown, and puts above itself what is written there.
+    """
+    if only_log:
+        return NoView()
     console = Console(stderr=True)
     if console.is_terminal:
         return PanelView(console, title, target)

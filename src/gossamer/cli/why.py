@@ -197,7 +197,8 @@ def _robots(account: dict[str, Any]) -> str:
 def _queue(queued: dict[str, Any] | None, now: float) -> str:
     if queued is None:
         return "not queued"
-    if "unknown" in queued:
+    # The API always has the field, a finished crawl's own account only where it applies.
+    if queued.get("unknown") is not None:
         return str(queued["unknown"])
     words = f"{queued['ahead']} URLs of the host before it, score {queued['score']:.3f} (band {queued['band']})"
     words += f", depth {queued['depth']}, {queued['tries']} tries so far"
@@ -236,9 +237,9 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
     if state["blocked"]:
         facts.append(("blocked", "by the operator"))
     if state["given_up"]:
-        facts.append(("given up", f"after {state['given_up']}"))
+        facts.append(("given up", _given_up(state)))
     elif state["set_aside"]:
-        facts.append(("set aside", f"{state['set_asides']} times, for failures in a row"))
+        facts.append(("set aside", _set_aside(state)))
     if state["failures_in_a_row"]:
         facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
     facts.append(("its gap", f"{state['gap']:.3f} s, from {_SOURCES[state['gap_source']]}"))
@@ -248,6 +249,23 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
     if state["ip"]:
         facts.append(("address", state["ip"]))
     return facts
+
+
+def _given_up(state: dict[str, Any]) -> str:
+    # Only a policy gives a host up with this outcome; the others are those of visits.
+    return _by_policy(state) if state["given_up"] == "dropped" else f"after {state['given_up']}"
+
+
+def _set_aside(state: dict[str, Any]) -> str:
+    # Failures count how often they set it aside; a policy and an operator do not.
+    if state["set_asides"]:
+        return f"{state['set_asides']} times, for failures in a row"
+    return _by_policy(state) if state["policy"] else "by the operator"
+
+
+def _by_policy(state: dict[str, Any]) -> str:
+    reason = state["policy"]["reason"] if state["policy"] else ""
+    return f"by a policy of hosts: {reason}" if reason else "by a policy of hosts"
 
 
 def _policy(policy: dict[str, Any]) -> str:

@@ -172,11 +172,13 @@ def _progress(status: Status, readings: Readings) -> list[_Finding]:
 def _hosts(status: Status, readings: Readings) -> list[_Finding]:
     found = []
     if status.hosts_set_aside:
+        # How many for which cause is not counted; without a policy at the door it is none's.
+        policy = ", or by the policy of hosts" if "hosts" in status.doors else ""
         found.append(
             _Finding(
                 "hosts_set_aside", Severity.NOTICE,
-                f"{status.hosts_set_aside} hosts are set aside after failures in a row",
-                "they are tried again later; `retry` tries one now",
+                f"{status.hosts_set_aside} hosts are set aside after failures in a row{policy}",
+                "they are tried again later; `retry` tries one now, `gossamer why` tells the cause",
             )
         )  # fmt: skip
     if defects := status.outcomes.get("internal_error", 0):

@@ -12,6 +12,7 @@ from gossamer.control.schemas import Change
 from gossamer.control.service import RefusedError, UnreachableError, WrongValueError
 from gossamer.control.setting_history import SettingHistory
 from gossamer.errors import ConflictError, EngineError, SettingsError
+from gossamer.policy.chosen import check_change
 from gossamer.settings import CrawlSettings
 
 
@@ -59,6 +60,7 @@ class ClusterSettings:
 
     async def apply(self, after: CrawlSettings, change: Change) -> Change:
         try:
+            await asyncio.to_thread(check_change, self.settings(), after)
             await asyncio.to_thread(self._node.coder.check, after)
         except (SettingsError, ValueError) as error:
             raise WrongValueError("wrong_setting", str(error)) from error

@@ -22,7 +22,7 @@ from gossamer.engine.names import check_node_name
 from gossamer.errors import DiskFullError, EvictedError, GossamerError, StateInUseError
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
-from gossamer.node.policy_log import PolicyLog
+from gossamer.node.policy_log import log_failure
 from gossamer.node.recent import visit_rows
 from gossamer.policy.chosen import choose
 from gossamer.settings import CrawlSettings
@@ -50,7 +50,7 @@ class NativeWiring:
         except (_native.StateError, OSError, ValueError) as error:
             raise GossamerError(f"{directory}: {error}") from error
         if self._policies.called:
-            Doors(self._policies, settings, PolicyLog()).start(node.doors())
+            Doors(self._policies, settings, log_failure).start(node.doors())
         return node
 
     def native_text(self, settings: CrawlSettings, name: str) -> str:

@@ -22,8 +22,8 @@ from gossamer.model.progress import Activity, Progress
 from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
-from gossamer.node.policy_log import PolicyLog
-from gossamer.policy.chosen import Policies, choose
+from gossamer.node.policy_log import log_failure
+from gossamer.policy.chosen import Policies, check_change, choose
 from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.2
@@ -106,13 +106,9 @@ class Standalone:
         if self._policies is None:
             self._policies = await asyncio.to_thread(choose, self._settings)
         with _explained(self._out):
-            self._node = await asyncio.to_thread(
-                _native.Node,
-                str(self._out),
-                self._native_text(self._settings),
-            )
+            self._node = await asyncio.to_thread(self._open)
         if self._policies.called:
-            self._doors = Doors(self._policies, self._settings, PolicyLog())
+            self._doors = Doors(self._policies, self._settings, log_failure)
             self._doors.start(self._node.doors())
         # Only now: as long as the state is not ours, neither is the directory.
         await asyncio.to_thread(save_settings, self._out, self._settings)
@@ -136,7 +132,11 @@ class Standalone:
             if failure is None:
                 raise
 
+    def _open(self) -> _native.Node:
+        return _native.Node(str(self._out), self._native_text(self._settings))
+
     def _native_text(self, settings: CrawlSettings) -> str:
+        """Reads the files of credentials: in a thread, where that may take its time."""
         return to_native(
             settings,
             host_list=self._served,
@@ -156,9 +156,11 @@ class Standalone:
     async def apply(self, settings: CrawlSettings) -> None:
         """Works with other live settings from now on, and keeps them for the next start.
 
-        A value that the native part cannot use is a SettingsError, and nothing is changed.
+        A value that has no effect here, or that the native part cannot use, is a SettingsError, and
+        nothing is changed.
         """
-        text = self._native_text(settings)
+        await asyncio.to_thread(check_change, self._settings, settings)
+        text = await asyncio.to_thread(self._native_text, settings)
         try:
             await asyncio.to_thread(self.node.set_settings, text)
         except ValueError as error:

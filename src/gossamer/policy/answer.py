@@ -5,7 +5,7 @@ what is wrong in one line; a policy that gives nonsense has not answered at all.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -13,7 +13,9 @@ T = TypeVar("T")
 REASON_LENGTH = 200
 """Characters of a reason that are kept; further ones are cut."""
 
-Reasons = str | Sequence[str | None] | None
+_PLAIN = (list, tuple, str, bytes, bool, int, float, dict, type(None))
+
+Reasons = str | Collection[str | None] | None
 """One reason for all rows, or one for each."""
 
 
@@ -25,6 +27,7 @@ def numbers(
     name: str, values: Any, rows: int, *, least: float = 0.0, most: float = math.inf
 ) -> list[float | None]:
     """Finite numbers from `least` to `most`, or None, a value per row."""
+    values = plain_values(values)
     if type(values) is list and len(values) == rows > 0 and set(map(type, values)) == {float}:
         # The usual case, without a call per value. A NaN anywhere makes the sum one.
         total = sum(values)
@@ -61,7 +64,7 @@ def integers(name: str, values: Any, rows: int, *, most: int) -> list[int | None
 
 def booleans(name: str, values: Any, rows: int) -> list[bool | None]:
     def one(value: Any) -> bool:
-        # What numpy and pyarrow call a truth value is one too.
+        # What numpy calls a truth value, in a list of Python's, is one too.
         if not isinstance(value, bool) and type(value).__name__ not in {"bool_", "bool"}:
             raise NonsenseError(f"{name}: true or false expected, not {_shown(value)}")
         return bool(value)
@@ -70,6 +73,7 @@ def booleans(name: str, values: Any, rows: int) -> list[bool | None]:
 
 
 def reasons(values: Reasons, rows: int) -> list[str | None]:
+    values = plain_values(values)
     if values is None or isinstance(values, str):
         return [values[:REASON_LENGTH] if values else None] * rows
 
@@ -83,11 +87,31 @@ def reasons(values: Reasons, rows: int) -> list[str | None]:
 
 def column(name: str, values: Any, rows: int, one: Callable[[Any], T]) -> list[T | None]:
     """A value per row; None stays None: the native default for that row."""
+    values = plain_values(values)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise NonsenseError(f"{name}: a list with a value per row expected, not {_shown(values)}")
     if len(values) != rows:
         raise NonsenseError(f"{name}: {len(values)} values for {rows} rows")
-    return [None if value is None else one(value) for value in values]
+    return [None if value is None else one(value) for value in map(plain_values, values)]
+
+
+def plain_values(values: Any) -> Any:
+    """Arrays and scalars of pyarrow, numpy, pandas and polars as Python's own; all else as it is."""
+    if isinstance(values, _PLAIN):
+        return values
+    for name in ("to_pylist", "tolist", "to_list", "as_py"):
+        convert = getattr(values, name, None)
+        if callable(convert):
+            return convert()
+    return values
+
+
+def json_hook(value: Any) -> Any:
+    """For msgspec, where it meets what it does not know."""
+    plain = plain_values(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} is no value of JSON")
+    return plain
 
 
 def _is_number(value: Any) -> bool:

@@ -11,9 +11,12 @@ from typing import Any
 
 import msgspec
 
-from gossamer.policy.answer import REASON_LENGTH, NonsenseError
+from gossamer.policy.answer import REASON_LENGTH, NonsenseError, json_hook
 from gossamer.policy.batch import Batch
 from gossamer.policy.doors import DOORS
+
+TRACE_LENGTH = 10_000
+"""Characters kept of the beginning of a trace, and of its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def ask(batch: Batch, policies: Sequence[Any]) -> dict[str, list[Any]]:
         joined = _joined(joined, columns, len(batch))
     if "fields" in joined:
         joined["fields"] = [
-            None if value is None else msgspec.json.encode(value).decode()
+            None if value is None else msgspec.json.encode(value, enc_hook=json_hook).decode()
             for value in joined["fields"]
         ]
     return joined
@@ -71,8 +74,15 @@ def _answer(batch: Batch, policy: Any) -> dict[str, list[Any]]:
     # Whatever it is, also an exit: it is the policy's, and the crawl goes on.
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"[:500]
-        trace = "".join(traceback.format_exception(error))
+        trace = _bounded("".join(traceback.format_exception(error)))
         raise FailedError(Failure(door.name, policy.name, "raised", text, trace)) from error
+
+
+def _bounded(trace: str) -> str:
+    """The exception, which stands last, may hold a whole page; `text` has its beginning."""
+    if len(trace) <= 2 * TRACE_LENGTH:
+        return trace
+    return f"{trace[:TRACE_LENGTH]}\n…\n{trace[-TRACE_LENGTH:]}"
 
 
 def _named(name: str, reason: str | None) -> str | None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gossamer.errors import PolicyError
+from gossamer.errors import PolicyError, SettingsError
 from gossamer.policy.doors import DOORS
 from gossamer.policy.hosts.traps import Traps
-from gossamer.policy.loader import load
+from gossamer.policy.loader import find, load
 from gossamer.policy.order.formula import Formula
 from gossamer.policy.pages.duplicates import Duplicates
 from gossamer.settings import CrawlSettings
@@ -71,6 +71,26 @@ def formula(settings: CrawlSettings, policies: Policies) -> Formula:
     name = settings.frontier.order.value
     shipped = {cls.name: cls.formula for cls in DOORS["order"].shipped}  # type: ignore[attr-defined]
     return policies.formula or shipped[name]
+
+
+def check_change(before: CrawlSettings, after: CrawlSettings) -> None:
+    """Refuses a change of live settings that the policies would make ineffective: SettingsError.
+
+    It may load the package of a policy. A control node need not have it; then nothing is known, and
+    nothing refused.
+    """
+    name = after.doors.order
+    if name is None or after.frontier.order is before.frontier.order:
+        return
+    try:
+        declared = formula_of(find("order", name))
+    except PolicyError:
+        return
+    if declared is not None:
+        raise SettingsError(
+            f"frontier.order has no effect in this crawl: doors.order names {name}, whose formula is "
+            "the order"
+        )
 
 
 def traps(settings: CrawlSettings) -> Traps:

@@ -5,6 +5,7 @@ is answered with the nearest one and with what is installed; a class that does n
 refused with what is missing. Nothing is imported but what is named.
 """
 
+import copy
 import difflib
 import inspect
 from collections.abc import Mapping
@@ -46,7 +47,8 @@ def load(door: str, name: str, settings: Mapping[str, Any]) -> Any:
             raise PolicyError(f"policy.{name}: a formula has no settings")
         return cls
     try:
-        return cls(settings)
+        # Its own: what it changes there is not changed in the crawl's settings.
+        return cls(copy.deepcopy(dict(settings)))
     except Exception as error:
         raise PolicyError(f"policy.{name}: {type(error).__name__}: {error}") from error
 

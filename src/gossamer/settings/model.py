@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
+from gossamer.settings.policy_values import JsonValue
 from gossamer.settings.rules import MOST_RULES, Credentials, Rule
 from gossamer.settings.server_names import PublicName
 from gossamer.settings.units import Duration, Size
@@ -379,7 +380,7 @@ class CrawlSettings(Stage):
     )  # fmt: skip
     credentials: dict[str, Credentials] = fixed({}, "request headers that rules name")
     doors: DoorsSettings = DoorsSettings()
-    policy: dict[PolicyName, dict[str, Any]] = fixed(
+    policy: dict[PolicyName, dict[str, JsonValue]] = fixed(
         {}, "settings of policies: a table for each, by the policy's name"
     )
     cluster: ClusterSettings = ClusterSettings()

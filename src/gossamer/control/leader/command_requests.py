@@ -16,6 +16,7 @@ from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.setting_history import planned
 from gossamer.engine import Engine
 from gossamer.errors import ConflictError, SettingsError, UsageError
+from gossamer.policy.chosen import check_change
 
 LOOKS = {
     "why", "visits", "aliases", "status", "host", "hosts", "last_visits", "partition_sizes",
@@ -153,6 +154,7 @@ class CommandRequests:
             await live.refresh()
             before = live.change
             after, change = planned(live.current, body.values, before + 1, _asker(who))
+            await asyncio.to_thread(check_change, live.current, after)
             try:
                 await asyncio.to_thread(self._node.coder.check, after)
             except ValueError as error:

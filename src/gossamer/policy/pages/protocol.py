@@ -11,7 +11,15 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from gossamer.policy.answer import NonsenseError, Reasons, booleans, column, numbers, reasons
+from gossamer.policy.answer import (
+    NonsenseError,
+    Reasons,
+    booleans,
+    column,
+    json_hook,
+    numbers,
+    reasons,
+)
 from gossamer.policy.batch import Batch
 
 COLUMNS: Final = (
@@ -35,7 +43,7 @@ class PageDecisions:
     """False: the page is not stored; its links are followed all the same."""
     fields: Collection[Mapping[str, Any] | None] | None = None
     """Values of JSON to store with the page."""
-    links: Collection[Sequence[str] | None] | None = None
+    links: Collection[Collection[str] | None] | None = None
     """Further links, absolute or relative to the page; they pass scope and `seen` as others do."""
     score: Collection[float | None] | None = None
     """From 0 to 1: what the page hands on to its links as `parent_score`."""
@@ -58,7 +66,7 @@ def _fields(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise NonsenseError("fields: a table of names and values expected")
     try:
-        length = len(msgspec.json.encode(value))
+        length = len(msgspec.json.encode(value, enc_hook=json_hook))
     except (TypeError, ValueError, RecursionError) as error:
         raise NonsenseError(f"fields: cannot be written as JSON: {error}") from error
     if length > FIELDS_LENGTH:
@@ -67,7 +75,8 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _links(value: Any) -> list[str]:
-    if isinstance(value, str | bytes) or not all(isinstance(link, str) for link in value):
+    is_list = isinstance(value, Collection) and not isinstance(value, str | bytes)
+    if not is_list or not all(isinstance(link, str) for link in value):
         raise NonsenseError("links: a list of texts expected for each page")
     if len(value) > LINKS:
         raise NonsenseError(f"links: {len(value)} of one page; {LINKS} are allowed")

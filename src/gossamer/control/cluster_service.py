@@ -24,6 +24,7 @@ from gossamer.control.event_log import EventCopy, EventLog
 from gossamer.control.host_queries import HostQueries
 from gossamer.control.host_views import check_host_command
 from gossamer.control.leader.control_node import ControlNode
+from gossamer.control.leader.membership import Presence
 from gossamer.control.monitor import COUNTERS, Monitor
 from gossamer.control.node_views import NodeViews
 from gossamer.control.replicated_logs import ReplicatedLogs
@@ -290,11 +291,10 @@ class ClusterService:
     # --- nodes and hosts
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
-        known = self._node.membership.nodes.get(node)
-        before = self._node_views.get(node)
-        if known is None or before is None:
+        before, presence = self._node_views.get(node), self._node.commands.presence(node)
+        if presence is Presence.NONE:
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
-        if not known.alive and command is not NodeCommand.REMOVE:
+        if presence is Presence.LOST and command is not NodeCommand.REMOVE:
             raise RefusedError("not_done", f"{node} is lost; it can only be removed")
         try:
             if command is NodeCommand.REMOVE:
@@ -304,7 +304,12 @@ class ClusterService:
         except GossamerError as error:
             raise service_error(error) from error
         self._event_log.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
-        return self._node_views.get(node) or before
+        after = self._node_views.get(node) or before
+        if after is None:
+            raise UnreachableError(
+                "no_answer", f"{command.value} {node}: done; nothing is known of it"
+            )
+        return after
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action
@@ -337,7 +342,13 @@ class ClusterService:
         return await asyncio.to_thread(self._submissions.page, before, limit)
 
     async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
-        submission = await asyncio.to_thread(self._submissions.get, number)
+        try:
+            submission = await asyncio.to_thread(self._submissions.get, number)
+        except NotKnownError as error:
+            if self._logs.complete("submissions"):
+                raise
+            words = "the submissions were not read from the engine yet"
+            raise UnreachableError("no_answer", words) from error
         seeds = submission.seeds[offset : offset + limit]
         visits = await self._hosts.last_visits([seed.url if seed.taken else None for seed in seeds])
         return fates(submission, offset, seeds, visits)

@@ -75,11 +75,11 @@ class ConfirmedCommands:
             ) from error
 
     async def confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
-        """Waits until every living node's own status says so."""
+        """Waits until the own status of every node says so; also of those whose record is not known now."""
         begun = time.monotonic()
         seconds: dict[str, float] = {}
         while True:
-            living = {known.name: known for known in self._node.membership.living()}
+            living = {known.name: known for known in self._node.membership.expected()}
             for name, known in living.items():
                 if name not in seconds and known.fresh is not None and holds(known.fresh):
                     seconds[name] = round(time.monotonic() - begun, 3)

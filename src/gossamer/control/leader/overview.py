@@ -4,7 +4,7 @@ from collections import deque
 
 from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.crawl_state import CrawlState
-from gossamer.cluster.messages import Evicted
+from gossamer.cluster.messages import Evicted, Unregister
 from gossamer.cluster.summary import ControlLine, NodeLine, Summary, total
 from gossamer.control.alerts import Trouble
 from gossamer.control.leader.drain import Drain
@@ -122,8 +122,11 @@ class Overview:
         )
 
     def _node_state(self, known: KnownNode) -> str:
-        if not known.alive:
-            return "out" if isinstance(known.record, Evicted) else "left"
+        if isinstance(known.record, Evicted):
+            return "out"
+        if isinstance(known.record, Unregister):
+            return "left"
+        # Also without a record: an engine that lost it does not make a node leave.
         if known.name in self._drain.nodes:
             return "leaving"
         return known.status.state if known.status and known.fresh else "silent"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 import gossamer
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
 from gossamer.cluster.requests import ask_control
 from gossamer.control.cluster_settings import ClusterSettings
@@ -79,12 +80,15 @@ SIZES_EVERY = 5.0
 class ClusterService:
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
-    def __init__(self, node: ControlNode, directory: Path, logs: ReplicatedLogs) -> None:
+    def __init__(
+        self, node: ControlNode, directory: Path, logs: ReplicatedLogs, clock: Clock = SYSTEM
+    ) -> None:
+        """`clock`: the control node's."""
         self._node = node
         self._logs = logs
         self._event_log = EventLog(directory / "events.jsonl", partial(logs.post, "events"))
         self._monitor = Monitor(self._event_log)
-        self._node_views = NodeViews(node, self._event_log)
+        self._node_views = NodeViews(node, self._event_log, clock)
         self._hosts = HostQueries(node)
         self._confirmed = ConfirmedCommands(node)
         self._commands = CommandList(self._wanted)

@@ -169,6 +169,7 @@ class ClusterService:
             nodes,
             troubles=self._node.overview.troubles(),
             missed=self._node.standbys.missed(),
+            doors={node: door_views(doors) for node, doors in self._node.overview.doors().items()},
             tell=tell,
         )
         self._event_log.show(status)

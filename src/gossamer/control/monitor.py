@@ -1,7 +1,7 @@
 """What is watched of a crawl, whichever it is: the last status, counters over time, alerts."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gossamer.control.alerts import Alerts, Trouble
@@ -9,6 +9,7 @@ from gossamer.control.eta import time_left
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import EventKind, NodeView, Status
+from gossamer.control.schemas.status import DoorView
 from gossamer.control.service import UnreachableError
 from gossamer.model.progress import Progress
 from gossamer.settings.model import LimitSettings
@@ -55,11 +56,20 @@ class Monitor:
         *,
         troubles: Sequence[Trouble] = (),
         missed: Sequence[str] = (),
+        doors: Mapping[str, Mapping[str, DoorView]] | None = None,
         tell: bool = True,
     ) -> None:
-        """A new status. `tell`: what has begun and ended since becomes events."""
+        """A new status. `tell`: what has begun and ended since becomes events. The rest: see `Alerts`."""
         self.readings.add(status)
-        self.alerts.judge(status, nodes, self.readings, troubles=troubles, missed=missed, tell=tell)
+        self.alerts.judge(
+            status,
+            nodes,
+            self.readings,
+            troubles=troubles,
+            missed=missed,
+            doors=doors,
+            tell=tell,
+        )
         self._note_reranked(status, tell=tell)
         self.last = status
 

@@ -14,7 +14,7 @@ from gossamer.control.leader.seed_queue import SeedQueue
 from gossamer.control.leader.standbys import Standbys
 from gossamer.control.leader.stream_watch import StreamWatch
 from gossamer.engine import Engine
-from gossamer.model.progress import Activity, Progress
+from gossamer.model.progress import Activity, DoorReport, Progress
 
 STREAM_FULL = (
     "the stream of links is nearly full: nodes take snapshots so that it can forget, and begin no new "
@@ -130,6 +130,14 @@ class Overview:
         if known.name in self._drain.nodes:
             return "leaving"
         return known.status.state if known.status and known.fresh else "silent"
+
+    def doors(self) -> dict[str, dict[str, DoorReport]]:
+        """How the policies of each node did, as far as it may live."""
+        return {
+            known.name: known.status.progress.doors
+            for known in self._membership.expected()
+            if known.status is not None and known.status.progress is not None
+        }
 
     def troubles(self) -> list[Trouble]:
         """What is wrong with the cluster as a whole, as far as this control node knows."""

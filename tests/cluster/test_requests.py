@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from gossamer._native import StateError, StateFullError
@@ -122,7 +123,9 @@ def test_errors_without_a_name_of_their_own() -> None:
 
     assert failure(SpecialError("x")).kind == "engine_away"
     assert failure(NoResponderError("x")).kind == "engine_away"
-    assert failure(ValueError("no such host")).kind == "usage"
+    # Wrong use is told from our own defects where it is found.
+    assert failure(ValueError("a defect")).kind == "failed"
+    assert failure(msgspec.ValidationError("a defect")).kind == "failed"
     assert failure(OSError("disk")).kind == "failed"
     assert failure(RuntimeError()).error == "RuntimeError"
 
@@ -170,8 +173,9 @@ async def test_wrong_use_is_said_at_once(tmp_path: Path) -> None:
         assert line.asked == 1, name
 
 
-async def test_a_defect_is_answered_as_a_failure(tmp_path: Path) -> None:
-    engine, _ = line_to(Leading(RuntimeError("boom")), tmp_path)
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError, KeyError, msgspec.DecodeError])
+async def test_a_defect_is_answered_as_a_failure(tmp_path: Path, kind: type[Exception]) -> None:
+    engine, _ = line_to(Leading(kind("boom")), tmp_path)
     with pytest.raises(GossamerError, match="boom") as found:
         await ask_control(engine, "pause", seconds=20.0)
     assert type(found.value) is GossamerError
@@ -271,6 +275,11 @@ async def test_a_node_answers_with_the_kind_too(
         await ask_node(engine, "n1", "why", {"uri": "x"})
     with pytest.raises(UsageError, match="does not know the question"):
         await ask_node(engine, "n1", "sing")
+    if isinstance(error, ValueError):
+        # Nobody gave a value that could be wrong: it is ours.
+        with pytest.raises(GossamerError, match="n1: ") as found:
+            await ask_node(engine, "n1", "rerank")
+        assert type(found.value) is GossamerError
 
 
 async def test_a_node_that_is_away_is_named() -> None:

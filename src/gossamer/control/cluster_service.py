@@ -8,7 +8,6 @@ engine by compare-and-set, from whichever control node serves; seeds and removal
 import asyncio
 import contextlib
 import hashlib
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -85,12 +84,13 @@ class ClusterService:
     ) -> None:
         """`clock`: the control node's."""
         self._node = node
+        self._clock = clock
         self._logs = logs
         self._event_log = EventLog(directory / "events.jsonl", partial(logs.post, "events"))
-        self._monitor = Monitor(self._event_log)
+        self._monitor = Monitor(self._event_log, clock)
         self._node_views = NodeViews(node, self._event_log, clock)
         self._hosts = HostQueries(node)
-        self._confirmed = ConfirmedCommands(node)
+        self._confirmed = ConfirmedCommands(node, clock)
         self._commands = CommandList(self._wanted)
         self._submissions = Submissions(directory / "submissions.jsonl", logs)
         self._history = SettingHistory(directory / "settings.jsonl")
@@ -151,7 +151,7 @@ class ClusterService:
                     await self._settings.sync()
                 self._take()
             self._led = self._led and self._node.leading
-            await asyncio.sleep(1.0 - time.time() % 1.0)
+            await asyncio.sleep(1.0 - self._clock.now() % 1.0)
 
     def _take(self) -> None:
         """A reading of everything."""
@@ -192,7 +192,7 @@ class ClusterService:
 
     def _read(self) -> Status:
         summary = self._node.overview.summary()
-        progress, now = summary.progress, time.time()
+        progress, now = summary.progress, self._clock.now()
         pace = self._monitor.pace(now, progress, self._settings.settings().limits)
         living = self._node.membership.living()
         free = [known.status.disk_free for known in living if known.status]
@@ -254,7 +254,7 @@ class ClusterService:
         return self._monitor.alerts.standing()
 
     async def history(self, seconds: float) -> History:
-        return self._monitor.readings.page(seconds, time.time())
+        return self._monitor.readings.page(seconds, self._clock.now())
 
     async def events(self, after: int | None, limit: int) -> EventPage:
         return self._event_log.page(after, limit)
@@ -386,7 +386,7 @@ class ClusterService:
         self._event_log.tell(TOLD[command], f"{command.value} by the operator", who=who)
         return CommandResult(
             command=command,
-            time=round(time.time(), 3),
+            time=round(self._clock.now(), 3),
             confirmed=bool(nodes) and all(row.confirmed for row in nodes),
             nodes=nodes,
         )

@@ -1,7 +1,6 @@
 """Who may come in, what a broken line looks like, narrow screens, the keyboard alone."""
 
 import re
-import time
 import urllib.error
 import urllib.request
 
@@ -13,6 +12,7 @@ from tests.browser.test_pages import SHOWN, submit
 from tests.browser.watching import PAGES, Tab
 
 from gossamer.control.api import guard, stream_routes
+from gossamer.control.schemas import NodeState
 
 
 @pytest.fixture
@@ -222,8 +222,11 @@ def test_focus_and_presses_survive_the_next_reading(tab: Tab, cluster: ImaginedS
     pause = page.get_by_role("row").filter(has_text="south").get_by_role("button", name="Pause")
     pause.hover()
     page.mouse.down()
-    # Two readings pass while the button is held.
-    time.sleep(4.5)
+    # Two readings are shown while the button is held.
+    east = page.get_by_role("row").filter(has_text="east")
+    for state, words in ((NodeState.LEAVING, "Leaving"), (NodeState.RUNNING, "Running")):
+        cluster.cluster.node_states["east"] = state
+        expect(east).to_contain_text(words)
     page.mouse.up()
     expect(page.get_by_role("row").filter(has_text="south")).to_contain_text("Paused")
     assert ("node", "south", "pause") in cluster.cluster.asked

@@ -1,15 +1,28 @@
 """A simulated web and a crawl of it that serves the control API."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from tests.cluster.clustering import Cluster
 from tests.control.serving import Served, served, until
 
+from gossamer.clock import SettableLoop
 from gossamer.simweb import Options, SimWeb, serve
 
+IN_MEMORY = {"test_cluster_service.py"}
+"""Tests of leases and confirmations: in memory, by a clock that moves when everything waits."""
+
 WEB = Options(hosts=40, pages=20_000, host_skew=0.0, duplicates=0.05, port=0)
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    if item.path.name in IN_MEMORY:
+        return {"memory": SettableLoop}
+    return {"asyncio": asyncio.new_event_loop}
 
 
 @pytest.fixture

@@ -78,6 +78,50 @@ def test_a_policy_that_fails_is_an_alert_until_a_minute_after(alerts: Alerts) ->
     assert alert.text == "the policy of order fails: slow late: no answer within 2 s"
 
 
+def test_a_policy_of_a_node_fails_and_the_node_is_named(alerts: Alerts) -> None:
+    shown = []
+    for time, a, b in (
+        (1.0, door(5), door(0)),
+        (2.0, door(5), door(1)),
+        (3.0, door(6), door(1)),
+        (65.0, door(6, 3.0), door(1)),
+    ):
+        alerts.judge(status(time), [], Readings(), doors={"a": a, "b": b})
+        shown.append({(alert.kind, alert.node) for alert in alerts.standing()})
+    order_a, order_b = ("policy_order", "a"), ("policy_order", "b")
+    # Failures of before we looked are nothing that happens now.
+    assert shown == [set(), {order_b}, {order_a, order_b}, {order_a}]
+    (alert,) = alerts.standing()
+    assert alert.text == "the policy of order fails on node a: slow late: no answer within 2 s"
+
+
+def test_failures_of_hours_ago_are_no_alert_of_a_restarted_control_node(
+    event_log: EventLog,
+) -> None:
+    restarted = Alerts(event_log)
+    restarted.judge(status(), [], Readings(), doors={"a": door(9)})
+    assert kinds(restarted) == []
+    # One that rests now fails now.
+    resting = Alerts(event_log)
+    resting.judge(status(), [], Readings(), doors={"a": door(9, 3.0)})
+    assert kinds(resting) == ["policy_order"]
+
+
+def test_a_node_that_was_away_brings_no_old_failures_and_a_restarted_one_its_new_ones(
+    alerts: Alerts,
+) -> None:
+    shown = []
+    for time, doors in (
+        (1.0, {"a": door(0), "b": door(4)}),
+        (200.0, {"a": door(0)}),
+        (300.0, {"a": door(0), "b": door(4)}),
+        (301.0, {"a": door(0), "b": door(2)}),
+    ):
+        alerts.judge(status(time), [], Readings(), doors=doors)
+        shown.append([alert.node for alert in alerts.standing()])
+    assert shown == [[], [], [], ["b"]]
+
+
 def test_an_alert_is_told_when_it_begins_and_when_it_ends(
     alerts: Alerts, event_log: EventLog
 ) -> None:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
@@ -148,12 +149,16 @@ def test_and_then_says_what_is_away(
     electing: tuple[Client, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asker, handler = electing
-    handler.left = 10**9
-    monkeypatch.setattr(client, "PATIENCE", 0.2)
+    handler.left, handler.retry_after = 10**9, "2"
+    now = [0.0]
+    # Time passes where it waits, and nowhere else: the number of tries does not depend on the machine.
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.append(now.pop() + s))
+    monkeypatch.setattr(client, "time", clock)
+    monkeypatch.setattr(client, "PATIENCE", 5.0)
     with pytest.raises(AwayError, match="not done now: KV_map: no answer") as found:
         asker.get("/urls")
     assert not isinstance(found.value, UsageError)
-    assert handler.asked > 1
+    assert (handler.asked, now) == (3, [4.0])
 
 
 def test_what_must_not_be_asked_again_is_not(electing: tuple[Client, Any]) -> None:

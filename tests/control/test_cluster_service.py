@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from tests.simulation.leading import PretendedNode, leading, until
 
-from gossamer.control import confirmations, replicated_logs
+from gossamer.clock import SettableLoop
 from gossamer.control.cluster_service import ClusterService
-from gossamer.control.leader import commands
 from gossamer.control.replicated_logs import ReplicatedLogs
 from gossamer.control.schemas import ChangeSettings, Command, NodeCommand, NodeState
 from gossamer.control.service import (
@@ -18,37 +17,32 @@ from gossamer.control.service import (
     UnreachableError,
     WrongValueError,
 )
-from gossamer.engine import Access, Server, connect
+from gossamer.engine import memory
+from gossamer.engine.memory import MemoryServer
 
-Made = tuple[ClusterService, PretendedNode, Server]
+Made = tuple[ClusterService, PretendedNode, MemoryServer]
 
 
 @pytest.fixture
 async def made(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Made]:
     """A service beside the control node that leads, and a node `a`. Its parameter: more settings."""
-    server = Server(tmp_path / "engine")
-    server.start()
-    engine = await connect(Access([server.url]), "web", "test")
-    try:
-        more = getattr(request, "param", {})
-        async with leading(engine, tmp_path / "control", **more) as node:
-            logs = ReplicatedLogs(
-                engine,
-                tmp_path / "control",
-                leading=lambda: node.leading,
-                replicas=lambda: 1,
-            )
-            async with (
-                logs,
-                ClusterService(node, tmp_path / "control", logs) as service,
-                PretendedNode(engine, "a") as a,
-            ):
-                await until(lambda: a.owned == 16, "a has all")
-                await until(lambda: service._monitor.last is not None, "a first reading")
-                yield service, a, server
-    finally:
-        await engine.close()
-        server.stop()
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SettableLoop)
+    server = memory.MemoryServer(loop.clock)
+    engine = await memory.connect(server, "web", "test")
+    more = getattr(request, "param", {})
+    async with leading(engine, tmp_path / "control", **more) as node:
+        logs = ReplicatedLogs(
+            engine, tmp_path / "control", leading=lambda: node.leading, replicas=lambda: 1
+        )
+        async with (
+            logs,
+            ClusterService(node, tmp_path / "control", logs, loop.clock) as service,
+            PretendedNode(engine, "a") as a,
+        ):
+            await until(lambda: a.owned == 16, "a has all")
+            await until(lambda: service._monitor.last is not None, "a first reading")
+            yield service, a, server
 
 
 async def test_settings_are_changed_confirmed_and_undone(made: Made) -> None:
@@ -118,15 +112,9 @@ async def test_seeds_are_taken_numbered_and_told(made: Made) -> None:
     await until(told, "an event tells of it")
 
 
-async def test_without_the_engine_everything_is_shown_and_nothing_pretended(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_the_engine_everything_is_shown_and_nothing_pretended(made: Made) -> None:
     service, _a, server = made
-    for part in (commands, confirmations):
-        monkeypatch.setattr(part, "PATIENCE", 0.5)
-    monkeypatch.setattr("gossamer.control.cluster_settings.PATIENCE", 0.5)
-    monkeypatch.setattr(replicated_logs, "PATIENCE", 0.5)
-    await asyncio.to_thread(server.stop)
+    server.stop()
     for asking in (
         service.command(Command.PAUSE, "operate:1"),
         service.change_settings(ChangeSettings(values={"politeness.delay": "3s"}), "operate:1"),
@@ -143,4 +131,23 @@ async def test_without_the_engine_everything_is_shown_and_nothing_pretended(
         "an alert",
     )
     (view,) = await service.nodes()
-    assert view.state in {NodeState.SILENT, NodeState.RUNNING}
+    assert view.state is NodeState.SILENT
+
+
+async def test_a_time_of_day_that_is_set_makes_no_reading_old(made: Made) -> None:
+    service, *_ = made
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SettableLoop)
+    loop.clock.set_now(loop.clock.now() + 3600)
+    assert await service.ready() is None
+
+
+async def test_a_wiped_engine_is_no_reason_to_know_no_node(made: Made) -> None:
+    service, _a, server = made
+    server.wipe()
+    known = service._node.membership.nodes["a"]
+    await until(lambda: known.record is None, "the control node has noticed")
+    view = await service.node_command("a", NodeCommand.PAUSE, "operate:1")
+    assert (view.id, view.state) == ("a", NodeState.PAUSED)
+    with pytest.raises(NotKnownError):
+        await service.node_command("z", NodeCommand.PAUSE, "operate:1")

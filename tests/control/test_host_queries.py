@@ -64,12 +64,15 @@ class Nodes:
         return answers
 
 
-def queries(nodes: Nodes, owner: str = "a") -> HostQueries:
+def queries(nodes: Nodes, owner: str = "a", held: int = PARTITIONS) -> HostQueries:
+    """`held`: so many partitions are already with their owner."""
     rows = tuple(Row(owner, 1) for _ in range(PARTITIONS))
+    known = SimpleNamespace(fresh=SimpleNamespace(partitions=[(p, 1) for p in range(held)]))
     node = SimpleNamespace(
         requests=nodes,
         state=SimpleNamespace(map=Assignment(1, rows)),
         settings=SimpleNamespace(current=CrawlSettings()),
+        membership=SimpleNamespace(nodes={owner: known}),
     )
     return HostQueries(cast("ControlNode", node))
 
@@ -106,6 +109,15 @@ async def test_a_host_is_asked_of_its_owner_only() -> None:
         await queries(nodes).row("a b")
     with pytest.raises(NotKnownError):
         await queries(nodes).steer("y.example", HostAction.BLOCK, 0.0)
+
+
+async def test_a_host_whose_partition_is_on_its_way_is_not_unknown() -> None:
+    """Its next owner knows nothing of it before it holds the partition."""
+    asking = queries(Nodes(), held=0)
+    for question in (asking.row("x.example"), asking.steer("x.example", HostAction.BLOCK, 0.0)):
+        with pytest.raises(UnreachableError, match="does not hold the partition") as found:
+            await question
+        assert found.value.again is not None
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from gossamer._native import Rules
 from gossamer.errors import SettingsError
 from gossamer.node.native_settings import to_native
+from gossamer.policy.rules import read_secrets
 from gossamer.settings import CrawlSettings, check, dump
 from gossamer.settings.rules import Match, Rule, depth_range, status_range
 from gossamer.settings.table import changed, rows, shown, values
@@ -42,7 +43,7 @@ def test_every_condition_and_effect_is_in_the_tables_and_in_an_example() -> None
 def test_hosts_have_what_the_example_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTRANET_TOKEN", "x")
     settings = check(tomllib.loads(BLOCKS[-1]), "the page")
-    rules = Rules(to_native(settings, secrets=True))
+    rules = Rules(to_native(settings, secrets=read_secrets(settings)))
     assert rules.host("wiki.intranet.example") == (0.0, 8, None)
     assert rules.host("old.example.org:8080") == (10.0, None, 500)
     assert rules.host("example.org") == (None, None, None)
@@ -81,7 +82,7 @@ def test_the_value_of_a_secret_is_not_shown() -> None:
     assert "s3cret" not in str(shown(settings))
     assert "s3cret" not in to_native(settings)
     with pytest.raises(SettingsError, match="NOT_THERE"):
-        to_native(settings, secrets=True)
+        read_secrets(settings)
     for name in ("Host", "User-Agent", "a b"):
         with pytest.raises(SettingsError):
             check({"credentials": {"c": {"headers": {name: "x"}}}}, "x")

@@ -7,7 +7,7 @@ from tests.simulation.crawls import LEASE, Machine, Simulation, seeds
 from tests.simulation.webs import Web
 
 from gossamer.cluster.lease import FENCE_SHARE
-from gossamer.cluster.messages import Evicted
+from gossamer.cluster.messages import Evicted, NodeStatus
 from gossamer.errors import UsageError
 
 
@@ -168,6 +168,45 @@ async def test_a_change_of_settings_reaches_all(crawl: Simulation) -> None:
     # Who begins with them is not told of a change; who has them already neither.
     assert crawl.machines["b"].node.settings == []  # type: ignore[union-attr]
     assert crawl.machines["a"].node.settings == []  # type: ignore[union-attr]
+
+
+async def test_settings_that_a_node_cannot_use_do_not_end_it(
+    crawl: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await crawl.begin("a", "b")
+    control, node = crawl.leader, crawl.machines["a"].node
+    assert node is not None
+    take = node.set_settings
+
+    def set_settings(text: str) -> None:
+        if text == "7.0":
+            raise ValueError("no such gap")
+        take(text)
+
+    monkeypatch.setattr(node, "set_settings", set_settings)
+
+    def status(name: str) -> NodeStatus:
+        known = control.membership.nodes[name].status
+        assert known is not None
+        return known
+
+    async def change(delay: float) -> None:
+        politeness = control.settings.current.politeness.model_copy(update={"delay": delay})
+        changed = control.settings.current.model_copy(update={"politeness": politeness})
+        await control.settings.set(changed)
+
+    await change(7.0)
+    await crawl.until(lambda: status("b").settings == 1, "b works with them")
+    await crawl.until(lambda: "no such gap" in "; ".join(status("a").notes), "a says why not")
+    assert status("a").settings == 0
+    # Told once, not at every look.
+    await asyncio.sleep(5.0)
+    assert sum("no such gap" in text for text in crawl.said) == 1
+    await change(8.0)
+    await crawl.until(lambda: {status(n).settings for n in "ab"} == {2}, "both work with the next")
+    assert (status("a").notes, node.settings) == ([], ["8.0"])
+    await crawl.finish("a", "b", "c1")
+    assert {machine.lives for machine in crawl.machines.values()} == {1}
 
 
 async def test_seeds_while_it_runs(crawl: Simulation) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from gossamer._native import Node
+from gossamer.cluster.requests import checked
 from gossamer.errors import GossamerError
 
 
@@ -53,9 +54,7 @@ class HostQuestions:
         if found is None:
             raise GossamerError("this node keeps no list of its hosts")
         among = await asyncio.to_thread(self._node.active_hosts) if body.active else None
-        places, more, matched, total = await asyncio.to_thread(
-            found.find_places, body.question, among
-        )
+        places, more, matched, total = await checked(found.find_places, body.question, among)
         keys = [key for _value, _name, key in places]
         rows = msgspec.json.decode(await asyncio.to_thread(self._node.hosts, keys))
         if len(rows) != len(places):
@@ -64,14 +63,14 @@ class HostQuestions:
         return {"places": places, "rows": rows, "more": more, "matched": matched, "total": total}
 
     async def _host(self, body: NameBody) -> Any:
-        text = await asyncio.to_thread(self._node.host, body.host)
+        text = await checked(self._node.host, body.host)
         return None if text is None else msgspec.json.decode(text)
 
     async def _steer(self, body: SteerBody) -> bool:
-        return await asyncio.to_thread(self._node.steer_host, body.host, body.action, body.wait_us)
+        return await checked(self._node.steer_host, body.host, body.action, body.wait_us)
 
     async def _last_visits(self, body: UrlsBody) -> Any:
-        return msgspec.json.decode(await asyncio.to_thread(self._node.last_visits, body.urls))
+        return msgspec.json.decode(await checked(self._node.last_visits, body.urls))
 
     async def _sizes(self, _body: NoBody) -> Any:
         found = self._node.host_list()

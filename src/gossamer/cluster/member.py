@@ -29,6 +29,7 @@ from gossamer.cluster.home import Home
 from gossamer.cluster.keeper import FencedError, Keeper
 from gossamer.cluster.lease import Lease
 from gossamer.cluster.messages import (
+    Crawl,
     Event,
     Happened,
     NodeStatus,
@@ -49,6 +50,7 @@ from gossamer.errors import (
     EngineError,
     EvictedError,
     SnapshotError,
+    UsageError,
 )
 from gossamer.logging import logger
 from gossamer.model.host_decisions import take_decisions
@@ -114,6 +116,9 @@ class Member:
         self._progress: Progress | None = None
         self._settings: CrawlSettings | None = None
         self._known_change = -1
+        self._refused_change = -1
+        """The last change of settings that this node could not use."""
+        self._settings_trouble = ""
         self._known_roots = -1
         self._background: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
@@ -349,9 +354,7 @@ class Member:
             await asyncio.to_thread(self._node.set_roots, view.roots)
             self._known_roots = view.root_parts
         if view.crawl.change != self._known_change:
-            settings = self._wiring.read_settings(view.crawl.settings)
-            await asyncio.to_thread(self._set_settings, settings)
-            self._known_change = view.crawl.change
+            await self._change_settings(view.crawl)
         await self._want()
         if not self._lease.checked:
             await self._keeper.drop_foreign(value)
@@ -360,9 +363,23 @@ class Member:
         if self._state == "joining":
             self._state = "running"
 
+    async def _change_settings(self, crawl: Crawl) -> None:
+        """Settings that this node cannot use are told, and it goes on with those that it has."""
+        if crawl.change == self._refused_change:
+            return
+        try:
+            settings = self._wiring.read_settings(crawl.settings)
+            await asyncio.to_thread(self._set_settings, settings)
+        except (UsageError, ValueError) as error:
+            self._refused_change = crawl.change
+            self._settings_trouble = f"change {crawl.change} of the settings is not used: {error}"
+            self._tell("trouble", self._settings_trouble)
+        else:
+            self._known_change, self._settings_trouble = crawl.change, ""
+
     def _set_settings(self, settings: CrawlSettings) -> None:
-        self._settings = settings
         self._node.set_settings(self._wiring.native_text(settings, self._home.incarnation))
+        self._settings = settings
         self._copies.keep = settings.cluster.snapshot_keep
 
     async def _want(self) -> None:
@@ -405,7 +422,8 @@ class Member:
     def _status(self) -> NodeStatus:
         keeper, lease = self._keeper, self._lease
         fenced = lease.left <= 0 and self._state not in {"joining", "leaving"}
-        notes = [one for one in (self._sender.trouble, self._receiver.trouble) if one]
+        troubles = (self._sender.trouble, self._receiver.trouble, self._settings_trouble)
+        notes = [one for one in troubles if one]
         damaged = self._progress.messages_damaged if self._progress else 0
         if damaged:
             notes.append(f"{damaged} messages of links could not be read; see `nodes resend`")

@@ -10,7 +10,7 @@ from gossamer._native import Node, StateFullError
 from gossamer.cluster.host_questions import HostQuestions
 from gossamer.cluster.keeper import Keeper
 from gossamer.cluster.messages import Answer, NodeStatus, Question, decode, encode
-from gossamer.cluster.requests import failure
+from gossamer.cluster.requests import checked, failure, read_body
 from gossamer.errors import DiskFullError, UsageError
 
 
@@ -72,12 +72,10 @@ class Questions:
         if known is None:
             raise UsageError(f"a node does not know the question {question.name!r}")
         body, method = known
-        raw = bytes(question.body)
-        # A question without a body is one with all its defaults.
-        return await method(msgspec.json.decode(b"{}" if raw == b"null" else raw, type=body))
+        return await method(read_body(question.body, body))
 
     async def _why(self, body: WhyBody) -> Any:
-        return msgspec.json.decode(await asyncio.to_thread(self._node.why, body.url))
+        return msgspec.json.decode(await checked(self._node.why, body.url))
 
     async def _last_visits(self, body: WhyBody) -> list[dict[str, object]]:
         return await asyncio.to_thread(self._visits, body.url)
@@ -86,10 +84,10 @@ class Questions:
         return msgspec.json.decode(await asyncio.to_thread(self._node.aliases))
 
     async def _undo_alias(self, body: HostBody) -> bool:
-        return await asyncio.to_thread(self._node.undo_alias, body.host)
+        return await checked(self._node.undo_alias, body.host)
 
     async def _resend(self, body: SinceBody) -> int:
-        return await asyncio.to_thread(self._node.resend, body.since_us)
+        return await checked(self._node.resend, body.since_us)
 
     async def _snapshot(self, _body: Nothing) -> int:
         return await self._keeper.save_changed()

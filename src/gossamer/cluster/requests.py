@@ -11,7 +11,7 @@ import getpass
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -62,6 +62,7 @@ NOBODY = 10.0
 """Seconds that a command waits where no control node is connected at all: one may be restarted."""
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def kind_of(error: Exception) -> str:
@@ -70,8 +71,25 @@ def kind_of(error: Exception) -> str:
     for kind in type(error).__mro__:
         if kind in names:
             return names[kind]
-    # What the asker sent could not be read, or is no value that can be used.
-    return "usage" if isinstance(error, msgspec.MsgspecError | ValueError) else "failed"
+    # One of our own defects, whatever its class. Wrong use is raised as `UsageError` where it is found.
+    return "failed"
+
+
+def read_body(raw: msgspec.Raw, kind: type[T]) -> T:
+    """What was sent with a question; without a body, all its defaults. `UsageError`: it does not fit."""
+    data = bytes(raw)
+    try:
+        return msgspec.json.decode(b"{}" if data == b"null" else data, type=kind)
+    except msgspec.MsgspecError as error:
+        raise UsageError(str(error)) from error
+
+
+async def checked(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
+    """A native call, in a thread, with what an asker gave; a value that it refuses is a `UsageError`."""
+    try:
+        return await asyncio.to_thread(call, *given, **more)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def failure(error: Exception) -> Answer:

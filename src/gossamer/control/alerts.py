@@ -1,6 +1,6 @@
 """Alerts: what is stuck, and why. Judged from counters once a second; told when they begin and end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -8,6 +8,7 @@ from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import Alert, Event, EventKind, NodeView, Severity, Status
 from gossamer.control.schemas.nodes import NodeState
+from gossamer.control.schemas.status import DoorView
 from gossamer.model.progress import Activity
 from gossamer.policy.hosts.outcomes import Group, group
 
@@ -43,8 +44,8 @@ class Alerts:
         self._event_log = event_log
         self._standing: dict[tuple[str, str | None], Alert] = {}
         self._told: dict[tuple[str, str | None], str] = {}
-        # By door: failures of its policies, and when they grew last.
-        self._failures: dict[str, tuple[int, float]] = {}
+        # By node and door: failures of its policies, and when they grew last.
+        self._failures: dict[tuple[str | None, str], tuple[int, float]] = {}
 
     def standing(self) -> list[Alert]:
         return sorted(self._standing.values(), key=lambda alert: alert.since)
@@ -65,20 +66,24 @@ class Alerts:
         *,
         troubles: Sequence[Trouble] = (),
         missed: Sequence[str] = (),
+        doors: Mapping[str, Mapping[str, DoorView]] | None = None,
         tell: bool = True,
     ) -> None:
         """Finds what stands now; with `tell` also tells what has begun and ended since.
 
         `troubles`: of the cluster as a whole, found by whoever knows it. `missed`: control nodes
-        that are lost, none waiting in reserve.
+        that are lost, none waiting in reserve. `doors`: by node; None: the crawl is this process, and
+        its counters began with it.
         """
+        by_node: list[tuple[str | None, Mapping[str, DoorView]]]
+        by_node = [(None, status.doors)] if doors is None else [*doors.items()]
         found = {
             (finding.kind, finding.node): finding
             for finding in [
                 *_disk(status),
                 *_progress(status, readings),
                 *_hosts(status, readings),
-                *self._doors(status),
+                *(found for node, views in by_node for found in self._doors(status, node, views)),
                 *(_TROUBLES[trouble] for trouble in troubles),
                 # Without the engine nobody is heard: that says nothing about the nodes.
                 *(
@@ -99,21 +104,28 @@ class Alerts:
         if tell:
             self._tell()
 
-    def _doors(self, status: Status) -> list[_Finding]:
+    def _doors(
+        self, status: Status, node: str | None, doors: Mapping[str, DoorView]
+    ) -> list[_Finding]:
         """Policies that failed within the last minute, or whose door rests."""
         found = []
-        for door, view in status.doors.items():
-            known, since = self._failures.get(door, (0, 0.0))
+        for door, view in doors.items():
+            # A node's counters began before we heard of it: what they say first may be hours old.
+            first = 0 if node is None else view.failures
+            known, since = self._failures.get((node, door), (first, float("-inf")))
+            if view.failures < known:
+                # It was started again since: all of its failures are new.
+                known = 0
             if view.failures > known:
                 since = status.time
-            self._failures[door] = (view.failures, since)
-            is_recent = view.failures > 0 and status.time - since < STUCK_AFTER
-            if is_recent or view.resting is not None:
+            self._failures[node, door] = (view.failures, since)
+            if status.time - since < STUCK_AFTER or view.resting is not None:
+                where = "" if node is None else f" on node {node}"
                 found.append(
                     _Finding(
                         f"policy_{door}", Severity.WARNING,
-                        f"the policy of {door} fails: {view.last_failure}",
-                        "see the log of the nodes; the crawl goes on as without the policy",
+                        f"the policy of {door} fails{where}: {view.last_failure}",
+                        "see the log of the node; the crawl goes on as without the policy", node,
                     )
                 )  # fmt: skip
         return found

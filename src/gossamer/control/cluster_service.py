@@ -8,13 +8,13 @@ engine by compare-and-set, from whichever control node serves; seeds and removal
 import asyncio
 import contextlib
 import hashlib
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Self
 
 import gossamer
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.messages import Happened, Pause, Shutdown, decode_event
 from gossamer.cluster.requests import ask_control
 from gossamer.control.cluster_settings import ClusterSettings
@@ -24,6 +24,7 @@ from gossamer.control.event_log import EventCopy, EventLog
 from gossamer.control.host_queries import HostQueries
 from gossamer.control.host_views import check_host_command
 from gossamer.control.leader.control_node import ControlNode
+from gossamer.control.leader.membership import Presence
 from gossamer.control.monitor import COUNTERS, Monitor
 from gossamer.control.node_views import NodeViews
 from gossamer.control.replicated_logs import ReplicatedLogs
@@ -81,14 +82,18 @@ SIZES_EVERY = 5.0
 class ClusterService:
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
-    def __init__(self, node: ControlNode, directory: Path, logs: ReplicatedLogs) -> None:
+    def __init__(
+        self, node: ControlNode, directory: Path, logs: ReplicatedLogs, clock: Clock = SYSTEM
+    ) -> None:
+        """`clock`: the control node's."""
         self._node = node
+        self._clock = clock
         self._logs = logs
         self._event_log = EventLog(directory / "events.jsonl", partial(logs.post, "events"))
-        self._monitor = Monitor(self._event_log)
-        self._node_views = NodeViews(node, self._event_log)
+        self._monitor = Monitor(self._event_log, clock)
+        self._node_views = NodeViews(node, self._event_log, clock)
         self._hosts = HostQueries(node)
-        self._confirmed = ConfirmedCommands(node)
+        self._confirmed = ConfirmedCommands(node, clock)
         self._commands = CommandList(self._wanted)
         self._submissions = Submissions(directory / "submissions.jsonl", logs)
         self._history = SettingHistory(directory / "settings.jsonl")
@@ -150,7 +155,7 @@ class ClusterService:
                     await self._settings.sync()
                 self._take()
             self._led = self._led and self._node.leading
-            await asyncio.sleep(1.0 - time.time() % 1.0)
+            await asyncio.sleep(1.0 - self._clock.now() % 1.0)
 
     def _take(self) -> None:
         """A reading of everything."""
@@ -168,6 +173,7 @@ class ClusterService:
             nodes,
             troubles=self._node.overview.troubles(),
             missed=self._node.standbys.missed(),
+            doors={node: door_views(doors) for node, doors in self._node.overview.doors().items()},
             tell=tell,
         )
         self._event_log.show(status)
@@ -190,7 +196,7 @@ class ClusterService:
 
     def _read(self) -> Status:
         summary = self._node.overview.summary()
-        progress, now = summary.progress, time.time()
+        progress, now = summary.progress, self._clock.now()
         pace = self._monitor.pace(now, progress, self._settings.settings().limits)
         living = self._node.membership.living()
         free = [known.status.disk_free for known in living if known.status]
@@ -252,7 +258,7 @@ class ClusterService:
         return self._monitor.alerts.standing()
 
     async def history(self, seconds: float) -> History:
-        return self._monitor.readings.page(seconds, time.time())
+        return self._monitor.readings.page(seconds, self._clock.now())
 
     async def events(self, after: int | None, limit: int) -> EventPage:
         return self._event_log.page(after, limit)
@@ -294,11 +300,10 @@ class ClusterService:
     # --- nodes and hosts
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
-        known = self._node.membership.nodes.get(node)
-        before = self._node_views.get(node)
-        if known is None or before is None:
+        before, presence = self._node_views.get(node), self._node.commands.presence(node)
+        if presence is Presence.NONE:
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
-        if not known.alive and command is not NodeCommand.REMOVE:
+        if presence is Presence.LOST and command is not NodeCommand.REMOVE:
             raise RefusedError("not_done", f"{node} is lost; it can only be removed")
         try:
             if command is NodeCommand.REMOVE:
@@ -308,7 +313,12 @@ class ClusterService:
         except GossamerError as error:
             raise service_error(error) from error
         self._event_log.tell(EventKind.CONTROL, f"{command.value} {node}", node=node, who=who)
-        return self._node_views.get(node) or before
+        after = self._node_views.get(node) or before
+        if after is None:
+            raise UnreachableError(
+                "no_answer", f"{command.value} {node}: done; nothing is known of it"
+            )
+        return after
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action
@@ -341,7 +351,13 @@ class ClusterService:
         return await asyncio.to_thread(self._submissions.page, before, limit)
 
     async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
-        submission = await asyncio.to_thread(self._submissions.get, number)
+        try:
+            submission = await asyncio.to_thread(self._submissions.get, number)
+        except NotKnownError as error:
+            if self._logs.complete("submissions"):
+                raise
+            words = "the submissions were not read from the engine yet"
+            raise UnreachableError("no_answer", words) from error
         seeds = submission.seeds[offset : offset + limit]
         visits = await self._hosts.last_visits([seed.url if seed.taken else None for seed in seeds])
         return fates(submission, offset, seeds, visits)
@@ -374,7 +390,7 @@ class ClusterService:
         self._event_log.tell(TOLD[command], f"{command.value} by the operator", who=who)
         return CommandResult(
             command=command,
-            time=round(time.time(), 3),
+            time=round(self._clock.now(), 3),
             confirmed=bool(nodes) and all(row.confirmed for row in nodes),
             nodes=nodes,
         )

@@ -35,6 +35,11 @@ class ClusterSettings:
         except EngineError as error:
             raise UnreachableError("no_answer", str(error)) from error
         await self.sync()
+        crawl = self._node.state.crawl
+        if crawl is not None and crawl.change > self._history.version:
+            # A version that could not be read is not one that there is not.
+            words = f"the settings are at version {crawl.change}; their history could not be read"
+            raise UnreachableError("no_answer", words)
 
     async def sync(self) -> None:
         """The history of settings is in the engine and in every control node's own file."""

@@ -1,10 +1,10 @@
 """Commands to a cluster, and every node's own word that it does as told."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
+from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.requests import persist
 from gossamer.control.leader.commands import PATIENCE
 from gossamer.control.leader.control_node import ControlNode
@@ -20,11 +20,12 @@ LAUNCH = 5.0
 class ConfirmedCommands:
     """Gives the commands of a crawl and waits for the nodes to confirm them."""
 
-    def __init__(self, node: ControlNode) -> None:
+    def __init__(self, node: ControlNode, clock: Clock = SYSTEM) -> None:
         self._node = node
+        self._clock = clock
 
     async def give(self, command: Command) -> list[Confirmation]:
-        commands, begun = self._node.commands, time.monotonic()
+        commands, begun = self._node.commands, self._clock.monotonic()
         if command is Command.PAUSE:
             await commands.pause()
             # Held back is enough: what is under way ends, and nothing begins.
@@ -42,7 +43,7 @@ class ConfirmedCommands:
             answers = await commands.rerank()
         else:
             answers = await commands.checkpoint()
-        seconds = round(time.monotonic() - begun, 3)
+        seconds = round(self._clock.monotonic() - begun, 3)
         return [
             Confirmation(
                 node=node,
@@ -56,8 +57,8 @@ class ConfirmedCommands:
     async def hold(self, node: str, *, hold: bool) -> None:
         """Holds one node back or lets it go. `EngineAwayError`: it is wanted, but not confirmed yet."""
         await persist(lambda: self._node.commands.hold_node(node, hold=hold), PATIENCE)
-        end = time.monotonic() + CONFIRM
-        while time.monotonic() < end:
+        end = self._clock.monotonic() + CONFIRM
+        while self._clock.monotonic() < end:
             known = self._node.membership.nodes.get(node)
             if known is not None and known.fresh is not None and known.fresh.held == hold:
                 return
@@ -75,16 +76,16 @@ class ConfirmedCommands:
             ) from error
 
     async def confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
-        """Waits until every living node's own status says so."""
-        begun = time.monotonic()
+        """Waits until the own status of every node says so; also of those whose record is not known now."""
+        begun = self._clock.monotonic()
         seconds: dict[str, float] = {}
         while True:
-            living = {known.name: known for known in self._node.membership.living()}
+            living = {known.name: known for known in self._node.membership.expected()}
             for name, known in living.items():
                 if name not in seconds and known.fresh is not None and holds(known.fresh):
-                    seconds[name] = round(time.monotonic() - begun, 3)
+                    seconds[name] = round(self._clock.monotonic() - begun, 3)
             late = set(living) - set(seconds)
-            if not late or time.monotonic() - begun > CONFIRM:
+            if not late or self._clock.monotonic() - begun > CONFIRM:
                 break
             await asyncio.sleep(0.05)
         rows = [Confirmation(node=n, confirmed=True, seconds=s) for n, s in seconds.items()]

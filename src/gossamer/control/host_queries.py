@@ -29,7 +29,10 @@ class HostQueries:
     async def page(self, query: HostQuery) -> HostPage:
         question = native_question(query)
         body = {"question": question, "active": query.standing is HostStanding.ACTIVE}
-        answers = await self._node.requests.ask_all("hosts", body)
+        try:
+            answers = await self._node.requests.ask_all("hosts", body)
+        except GossamerError as error:
+            raise service_error(error) from error
         quota = self._quota()
         pages, matched, total, more = [], 0, 0, False
         for node, answer in answers.items():
@@ -61,6 +64,15 @@ class HostQueries:
             raise UnreachableError("no_owner", "nobody owns this host's partition at the moment")
         return owner
 
+    def _check_held(self, owner: str, host: str) -> None:
+        """A node that does not hold a partition yet knows nothing of its hosts."""
+        value, known = self._node.state.map, self._node.membership.nodes.get(owner)
+        number = partition(self._host_key(_address(host)), len(value.rows)) if value else 0
+        status = known.fresh if known is not None else None
+        if status is None or number not in dict(status.partitions):
+            words = f"{owner} does not hold the partition of {host[:100]} at the moment"
+            raise UnreachableError("no_answer", words)
+
     def _url_rules(self) -> UrlRules:
         return url_rules(self._node.settings.current)
 
@@ -80,6 +92,7 @@ class HostQueries:
     async def row(self, name: str) -> HostRow:
         node, state = await self._ask_owner(_address(name), "host", {"host": name})
         if state is None:
+            self._check_held(node, name)
             raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
         quota = self._quota()
         return host_row(state, node=node, quota=quota)
@@ -87,8 +100,9 @@ class HostQueries:
     async def steer(self, name: str, action: HostAction, seconds: float) -> None:
         """One of the acts that only the owner can do."""
         body = {"host": name, "action": action.value, "wait_us": round(seconds * 1e6)}
-        _node, known = await self._ask_owner(_address(name), "steer_host", body)
+        node, known = await self._ask_owner(_address(name), "steer_host", body)
         if not known:
+            self._check_held(node, name)
             raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
 
     async def why(self, url: str, rules_version: int | None = None) -> UrlAccount:

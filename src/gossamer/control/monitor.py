@@ -1,14 +1,15 @@
 """What is watched of a crawl, whichever it is: the last status, counters over time, alerts."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from gossamer.clock import SYSTEM, Clock
 from gossamer.control.alerts import Alerts, Trouble
 from gossamer.control.eta import time_left
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import EventKind, NodeView, Status
+from gossamer.control.schemas.status import DoorView
 from gossamer.control.service import UnreachableError
 from gossamer.model.progress import Progress
 from gossamer.settings.model import LimitSettings
@@ -34,11 +35,14 @@ class Pace(NamedTuple):
 class Monitor:
     """Filled once a second by a service."""
 
-    def __init__(self, event_log: EventLog) -> None:
+    def __init__(self, event_log: EventLog, clock: Clock = SYSTEM) -> None:
         self._event_log = event_log
+        self._clock = clock
         self.readings = Readings()
         self.alerts = Alerts(event_log)
         self.last: Status | None = None
+        self._taken = 0.0
+        """When the last status came, on the monotonic clock: the time of day may be set meanwhile."""
         self._reranked = 0
 
     def pace(self, now: float, progress: Progress, limits: LimitSettings) -> Pace:
@@ -55,13 +59,22 @@ class Monitor:
         *,
         troubles: Sequence[Trouble] = (),
         missed: Sequence[str] = (),
+        doors: Mapping[str, Mapping[str, DoorView]] | None = None,
         tell: bool = True,
     ) -> None:
-        """A new status. `tell`: what has begun and ended since becomes events."""
+        """A new status. `tell`: what has begun and ended since becomes events. The rest: see `Alerts`."""
         self.readings.add(status)
-        self.alerts.judge(status, nodes, self.readings, troubles=troubles, missed=missed, tell=tell)
+        self.alerts.judge(
+            status,
+            nodes,
+            self.readings,
+            troubles=troubles,
+            missed=missed,
+            doors=doors,
+            tell=tell,
+        )
         self._note_reranked(status, tell=tell)
-        self.last = status
+        self.last, self._taken = status, self._clock.monotonic()
 
     def _note_reranked(self, status: Status, *, tell: bool) -> None:
         """Tells when the queues are in their new order."""
@@ -79,4 +92,4 @@ class Monitor:
 
     def age(self) -> float | None:
         """Seconds since the last status; None: there was none."""
-        return None if self.last is None else time.time() - self.last.time
+        return None if self.last is None else self._clock.monotonic() - self._taken

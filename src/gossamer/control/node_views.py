@@ -1,10 +1,9 @@
 """The crawl nodes of a cluster as the API shows them, and what becomes of them as events."""
 
-import time
-
 from pydantic import JsonValue
 
 import gossamer
+from gossamer.clock import SYSTEM, Clock
 from gossamer.control.event_log import EventLog
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.schemas import Event, EventKind, NodeState, NodeView
@@ -28,9 +27,11 @@ _TOLD = {NodeState.SILENT: EventKind.NODE_SILENT, NodeState.LOST: EventKind.NODE
 class NodeViews:
     """One control node's view of the crawl nodes."""
 
-    def __init__(self, node: ControlNode, event_log: EventLog) -> None:
+    def __init__(self, node: ControlNode, event_log: EventLog, clock: Clock = SYSTEM) -> None:
+        """`clock`: the one by which the control node notes when it heard of a node."""
         self._node = node
         self._event_log = event_log
+        self._clock = clock
         self._rates: dict[str, list[tuple[float, int]]] = {}
         self._told: dict[str, str] = {}
         """The state of each node that was told last, by whoever led then."""
@@ -49,8 +50,9 @@ class NodeViews:
         known = self._node.membership.nodes.get(name)
         status = known.status if known else None
         progress = status.progress if status else None
-        record = known.record.time if known and known.record else time.time()
-        heard = time.time() - (time.monotonic() - known.status_at) if known and status else record
+        now = self._clock.now()
+        record = known.record.time if known and known.record else now
+        heard = now - (self._clock.monotonic() - known.status_at) if known and status else record
         shown = _STATES.get(state, NodeState.SILENT)
         if progress is not None and progress.activity is Activity.DISK_FULL:
             shown = NodeState.DISK_FULL
@@ -60,7 +62,7 @@ class NodeViews:
             address=(status.host or None) if status else None,
             pid=status.pid or None if status else None,
             version=gossamer.__version__,
-            uptime=round(time.time() - status.started, 1) if status else 0.0,
+            uptime=round(now - status.started, 1) if status else 0.0,
             last_heartbeat=round(heard, 3),
             pages=progress.pages if progress else 0,
             bytes=progress.bytes if progress else 0,
@@ -78,7 +80,7 @@ class NodeViews:
         )
 
     def _rate(self, name: str, pages: int) -> float:
-        now = time.monotonic()
+        now = self._clock.monotonic()
         row = self._rates.setdefault(name, [])
         row.append((now, pages))
         while len(row) > 1 and now - row[0][0] > RATE_SPAN:

@@ -25,6 +25,7 @@ from gossamer.node.native_settings import NONE, to_native
 from gossamer.node.policy_log import log_failure
 from gossamer.node.recent import visit_rows
 from gossamer.policy.chosen import choose
+from gossamer.policy.rules import Secrets, read_secrets
 from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.1
@@ -36,13 +37,15 @@ class NativeWiring:
 
     def __init__(self) -> None:
         self._policies = NONE
+        self._secrets: Secrets = {}
 
     def open_node(self, directory: Path, settings: CrawlSettings, name: str) -> _native.Node:
         """With its doors: their threads end when the node is closed.
 
-        PolicyError: the crawl's settings name a policy that this machine has not.
+        PolicyError: the crawl's settings name a policy that this machine has not. SettingsError: a value
+        of its credentials is not there. Both are fixed, so they are read once.
         """
-        self._policies = choose(settings)
+        self._policies, self._secrets = choose(settings), read_secrets(settings)
         try:
             node = _native.Node(str(directory), self.native_text(settings, name))
         except _native.StateInUseError as error:
@@ -55,7 +58,11 @@ class NativeWiring:
 
     def native_text(self, settings: CrawlSettings, name: str) -> str:
         return to_native(
-            settings, node_name=name, host_list=True, policies=self._policies, secrets=True
+            settings,
+            node_name=name,
+            host_list=True,
+            policies=self._policies,
+            secrets=self._secrets,
         )
 
     async def step(self, node: _native.Node, threads: Executor) -> bytes:

@@ -38,7 +38,7 @@ def to_native(
     node_name: str | None = None,
     host_list: bool = False,
     policies: Policies = NONE,
-    secrets: bool = False,
+    secrets: rules.Secrets | None = None,
 ) -> str:
     """The settings for `_native.Node`. With a node's name: for a node of a cluster.
 
@@ -74,7 +74,7 @@ def to_native(
             "batch_wait": micros(settings.store.batch_wait),
         },
         "frontier": _frontier(settings, policies),
-        "rules": rules.to_native(settings, secrets=secrets),
+        "rules": rules.to_native(settings, secrets),
         "alias": aliases.to_native(settings.alias),
         "duplicates": chosen.duplicates(settings).to_native(),
     }

@@ -24,6 +24,7 @@ from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
 from gossamer.node.policy_log import log_failure
 from gossamer.policy.chosen import Policies, check_change, choose
+from gossamer.policy.rules import Secrets, read_secrets
 from gossamer.settings import CrawlSettings
 
 STEP_WAIT = 0.2
@@ -95,6 +96,7 @@ class Standalone:
         self._served = served
         self._stay = stay
         self._policies = policies
+        self._secrets: Secrets = {}
         self._doors: Doors | None = None
         self._node: _native.Node | None = None
         self.stop_wanted = False
@@ -105,6 +107,8 @@ class Standalone:
     async def __aenter__(self) -> Self:
         if self._policies is None:
             self._policies = await asyncio.to_thread(choose, self._settings)
+        # Once: they are fixed, and a change of other settings needs none of their files.
+        self._secrets = await asyncio.to_thread(read_secrets, self._settings)
         with _explained(self._out):
             self._node = await asyncio.to_thread(self._open)
         if self._policies.called:
@@ -136,12 +140,11 @@ class Standalone:
         return _native.Node(str(self._out), self._native_text(self._settings))
 
     def _native_text(self, settings: CrawlSettings) -> str:
-        """Reads the files of credentials: in a thread, where that may take its time."""
         return to_native(
             settings,
             host_list=self._served,
             policies=self._policies or NONE,
-            secrets=True,
+            secrets=self._secrets,
         )
 
     @property
@@ -160,7 +163,7 @@ class Standalone:
         nothing is changed.
         """
         await asyncio.to_thread(check_change, self._settings, settings)
-        text = await asyncio.to_thread(self._native_text, settings)
+        text = self._native_text(settings)
         try:
             await asyncio.to_thread(self.node.set_settings, text)
         except ValueError as error:

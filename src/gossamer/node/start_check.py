@@ -8,6 +8,7 @@ from gossamer import _native
 from gossamer.errors import SettingsError
 from gossamer.node.native_settings import to_native
 from gossamer.policy.chosen import Policies, choose
+from gossamer.policy.rules import read_secrets
 from gossamer.settings import CrawlSettings
 
 
@@ -17,7 +18,8 @@ def check_start(settings: CrawlSettings, *, node_name: str | None = None) -> Pol
     `node_name`: of a node of a cluster. PolicyError or SettingsError names what is wrong.
     """
     policies = choose(settings)
-    text = to_native(settings, node_name=node_name, policies=policies, secrets=True)
+    secrets = read_secrets(settings)
+    text = to_native(settings, node_name=node_name, policies=policies, secrets=secrets)
     try:
         # Without a seed it only reads and compiles: expressions, ranges, rules, columns of doors.
         _native.pack_seeds(text, [])

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gossamer.cluster.messages import Answer, Question, decode, encode
-from gossamer.cluster.requests import TEMPORARY, failure
+from gossamer.cluster.requests import TEMPORARY, failure, read_body
 from gossamer.control.audit_log import AuditLog
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.setting_history import planned
@@ -126,9 +126,7 @@ class CommandRequests:
         if known is None:
             raise UsageError(f"unknown command {question.name!r}")
         shape, method = known
-        raw = bytes(question.body)
-        # A command without a body is one with all its defaults.
-        body = msgspec.json.decode(b"{}" if raw == b"null" else raw, type=shape)
+        body = read_body(question.body, shape)
         if question.audited or _looks(question.name, body):
             return await method(body, question.who)
         return await self._accounted(question, method, body)
@@ -139,7 +137,7 @@ class CommandRequests:
         if isinstance(body, Urls):
             new = {"count": len(body.urls), "first": [url[:200] for url in body.urls[:10]]}
         elif isinstance(body, Forwarded):
-            new = {"name": body.name, "body": msgspec.json.decode(bytes(body.body))}
+            new = {"name": body.name, "body": _forwarded(body)}
         target = getattr(body, "node", None)
         async with self._audit.change(who, question.name, target, new=new):
             return await method(body, question.who)
@@ -166,8 +164,15 @@ class CommandRequests:
                 continue
 
     async def _ask(self, body: Forwarded, _who: str) -> Any:
-        value = msgspec.json.decode(bytes(body.body))
-        return await self._node.requests.ask(body.node, body.name, value)
+        return await self._node.requests.ask(body.node, body.name, _forwarded(body))
+
+
+def _forwarded(body: Forwarded) -> Any:
+    """As it was sent: the node knows what it must be."""
+    try:
+        return msgspec.json.decode(bytes(body.body))
+    except msgspec.MsgspecError as error:
+        raise UsageError(str(error)) from error
 
 
 def _asker(who: str) -> str:

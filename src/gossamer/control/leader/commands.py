@@ -10,7 +10,7 @@ from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.messages import Evicted, Pause, Resume, Shutdown, Wanted
 from gossamer.cluster.requests import persist
 from gossamer.control.leader.drain import Drain
-from gossamer.control.leader.membership import KnownNode, Membership
+from gossamer.control.leader.membership import Membership, Presence
 from gossamer.control.leader.node_requests import NodeRequests
 from gossamer.control.leader.seed_queue import SeedQueue
 from gossamer.errors import ConflictError, EngineAwayError, UsageError
@@ -80,11 +80,28 @@ class Commands:
 
     # --- nodes
 
-    def _living(self, node: str) -> KnownNode:
-        known = self._membership.nodes.get(node)
-        if known is None or not known.alive:
+    def presence(self, node: str) -> Presence:
+        value = self._state.map
+        return self._membership.presence(node, value.nodes() if value is not None else ())
+
+    def _check_lives(self, node: str) -> None:
+        """Wrong use is only a name that the engine, when it was asked, did not have."""
+        presence = self.presence(node)
+        if presence is Presence.UNKNOWN:
+            raise EngineAwayError(
+                f"the engine has no record of node {node} now; it may have lost it"
+            )
+        if presence is not Presence.LIVES:
             raise UsageError(f"there is no node {node} in this crawl")
-        return known
+
+    def _check_not_last(self, node: str) -> None:
+        others = {known.name for known in self._membership.living()} - self._drain.nodes - {node}
+        if others:
+            return
+        unknown = {known.name for known in self._membership.expected()} - self._drain.nodes - {node}
+        if unknown or not self._membership.complete:
+            raise EngineAwayError(f"it is not known now whether a node besides {node} lives")
+        raise UsageError(f"{node} is the last node; stop the crawl instead")
 
     async def remove_node(self, node: str) -> None:
         """The node hands everything over and ends; one that was lost is forgotten."""
@@ -95,10 +112,8 @@ class Commands:
                 raise UsageError(f"{node} still owns partitions, which others are about to get")
             await self._membership.forget(known)
             return
-        self._living(node)
-        others = {known.name for known in self._membership.living()} - self._drain.nodes - {node}
-        if not others:
-            raise UsageError(f"{node} is the last node; stop the crawl instead")
+        self._check_lives(node)
+        self._check_not_last(node)
         await self._drain.set(self._drain.nodes | {node})
         self._state.hint.set()
 
@@ -109,11 +124,11 @@ class Commands:
 
     async def hold_node(self, node: str, *, hold: bool) -> None:
         """Holds one node back, or lets it go; kept in the engine until it is changed."""
-        self._living(node)
+        self._check_lives(node)
         await self._state.set_held(node, hold=hold)
 
     async def move(self, partitions: Sequence[int], node: str) -> None:
-        self._living(node)
+        self._check_lives(node)
         while True:
             value = await self._state.read_map()
             if value is None:

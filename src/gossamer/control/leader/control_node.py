@@ -262,6 +262,7 @@ class ControlNode:
         """Standing by: knows all that the leader knows."""
         await self.settings.refresh()
         await self.membership.follow(self.settings.current.cluster.lease)
+        self._drop_unknown()
         await self.restore.keep()
 
     async def _round(self) -> None:
@@ -279,7 +280,14 @@ class ControlNode:
         await self.drain.round()
         if self.state.map is not None:
             await self.membership.forget_old(self.state.map.nodes())
+        self._drop_unknown()
         await self._look_for_the_end()
+
+    def _drop_unknown(self) -> None:
+        cluster, value = self.settings.current.cluster, self.state.map
+        if value is not None:
+            patience = max(cluster.lease, cluster.rejoin)
+            self.membership.drop_unknown(value.nodes(), patience)
 
     async def _resume_once(self) -> None:
         """A crawl that was stopped goes on, if this process was started for that."""

@@ -7,7 +7,9 @@ changed for a whole lease of *our* clock, and time in which we could not read it
 
 import asyncio
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.lease import RENEWALS
@@ -35,6 +37,18 @@ TOGETHER = 32
 
 LOOKS = 4
 """Reads of all keys in the time in which a node renews once."""
+
+
+class Presence(Enum):
+    """What a control node can say of a name."""
+
+    LIVES = auto()
+    LOST = auto()
+    """It was taken out."""
+    UNKNOWN = auto()
+    """Its record is not known now: the engine lost it, or it was not read yet."""
+    NONE = auto()
+    """There is no such node: the engine was asked."""
 
 
 @dataclass
@@ -76,6 +90,8 @@ class Membership:
         """When the nodes' keys are read next, by our clock in microseconds."""
         self._read = 0
         """When they were read last."""
+        self.complete = False
+        """Every node's key was read since we began, or since the engine was wiped."""
         self.nodes: dict[str, KnownNode] = {}
         self._past: dict[tuple[str, str], Progress] = {}
         self.refused: dict[str, str] = {}
@@ -110,6 +126,22 @@ class Membership:
         """The nodes that have a lease, as far as we know."""
         return [known for known in self.nodes.values() if known.alive]
 
+    def expected(self) -> list[KnownNode]:
+        """Those that live, and those whose record is not known now."""
+        return [known for known in self.nodes.values() if known.alive or known.record is None]
+
+    def presence(self, name: str, owners: Collection[str]) -> Presence:
+        """`owners`: the nodes that the map names. Only a read that showed no such node says NONE."""
+        known = self.nodes.get(name)
+        if known is not None and known.alive:
+            return Presence.LIVES
+        if known is not None and isinstance(known.record, Evicted):
+            return Presence.LOST
+        is_unknown = known is not None and known.record is None
+        if is_unknown or name in owners or not self.complete:
+            return Presence.UNKNOWN
+        return Presence.NONE
+
     def any_within(self, seconds: float) -> bool:
         """Whether some node has renewed its lease in the last seconds."""
         return any(known.silent() <= seconds for known in self.living())
@@ -142,6 +174,7 @@ class Membership:
             entries = await asyncio.gather(*map(self._bucket.get, some))
             for name, entry in zip(some, entries, strict=True):
                 self._note(name, entry)
+        self.complete = True
 
     def _note(self, name: str, entry: Entry | None) -> None:
         if entry is None:
@@ -161,6 +194,7 @@ class Membership:
     def forget_engine(self) -> None:
         """The engine is a new one: its revisions mean nothing, and everybody has time again."""
         self._due = 0
+        self.complete = False
         for known in self.nodes.values():
             known.revision, known.since = 0, self._clock.micros()
             if known.alive or isinstance(known.record, Unregister):
@@ -195,6 +229,16 @@ class Membership:
             over = isinstance(known.record, Evicted | Unregister) and known.silent() > FORGET
             if over and known.name not in still_named:
                 await self.forget(known)
+
+    def drop_unknown(self, still_named: Collection[str], patience: float) -> None:
+        """Nodes that did not come back after the engine lost their records, and own nothing."""
+        for known in list(self.nodes.values()):
+            over = known.record is None and known.fresh is None and known.silent() > patience
+            if over and self.complete and known.name not in still_named:
+                del self.nodes[known.name]
+                if known.status is not None and known.status.progress is not None:
+                    # What it has done is done.
+                    self._past[known.name, known.status.incarnation] = known.status.progress
 
     async def forget(self, known: KnownNode) -> None:
         """As if it had never been, unless it has just come back."""

@@ -5,7 +5,7 @@ import asyncio
 from gossamer.cluster.requests import ask_node
 from gossamer.control.leader.membership import Membership
 from gossamer.engine import Engine
-from gossamer.errors import GossamerError
+from gossamer.errors import EngineAwayError, GossamerError
 
 ANSWER = 10.0
 SNAPSHOT_ANSWER = 300.0
@@ -28,7 +28,13 @@ class NodeRequests:
     async def ask_all(
         self, name: str, body: object = None, seconds: float = ANSWER
     ) -> dict[str, object]:
-        """The same question to all that live; `{"error": …}` is the answer of one that failed."""
+        """The same question to all that live; `{"error": …}` is the answer of one that failed.
+
+        Asked are also those whose record the engine has lost: they may live. `EngineAwayError`: it is
+        not known yet who there is.
+        """
+        if not self._membership.complete:
+            raise EngineAwayError("the nodes of this crawl were not read from the engine yet")
 
         async def one(node: str) -> object:
             try:
@@ -36,7 +42,7 @@ class NodeRequests:
             except GossamerError as error:
                 return {"error": str(error)}
 
-        names = sorted(known.name for known in self._membership.living())
+        names = sorted(known.name for known in self._membership.expected())
         return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
     async def snapshot_all(self) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections import deque
 
 from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.crawl_state import CrawlState
-from gossamer.cluster.messages import Evicted
+from gossamer.cluster.messages import Evicted, Unregister
 from gossamer.cluster.summary import ControlLine, NodeLine, Summary, total
 from gossamer.control.alerts import Trouble
 from gossamer.control.leader.drain import Drain
@@ -14,7 +14,7 @@ from gossamer.control.leader.seed_queue import SeedQueue
 from gossamer.control.leader.standbys import Standbys
 from gossamer.control.leader.stream_watch import StreamWatch
 from gossamer.engine import Engine
-from gossamer.model.progress import Activity, Progress
+from gossamer.model.progress import Activity, DoorReport, Progress
 
 STREAM_FULL = (
     "the stream of links is nearly full: nodes take snapshots so that it can forget, and begin no new "
@@ -122,11 +122,22 @@ class Overview:
         )
 
     def _node_state(self, known: KnownNode) -> str:
-        if not known.alive:
-            return "out" if isinstance(known.record, Evicted) else "left"
+        if isinstance(known.record, Evicted):
+            return "out"
+        if isinstance(known.record, Unregister):
+            return "left"
+        # Also without a record: an engine that lost it does not make a node leave.
         if known.name in self._drain.nodes:
             return "leaving"
         return known.status.state if known.status and known.fresh else "silent"
+
+    def doors(self) -> dict[str, dict[str, DoorReport]]:
+        """How the policies of each node did, as far as it may live."""
+        return {
+            known.name: known.status.progress.doors
+            for known in self._membership.expected()
+            if known.status is not None and known.status.progress is not None
+        }
 
     def troubles(self) -> list[Trouble]:
         """What is wrong with the cluster as a whole, as far as this control node knows."""

@@ -127,7 +127,9 @@ class StreamWatch:
 
 
 def _failed(relief: "asyncio.Task[dict[str, object]] | None") -> bool:
-    """Some node could not take its snapshots."""
+    """Some node could not take its snapshots, or it was not known whom to ask."""
     if relief is None or not relief.done():
         return False
+    if relief.exception() is not None:
+        return True
     return any(isinstance(answer, dict) for answer in relief.result().values())

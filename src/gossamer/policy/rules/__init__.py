@@ -4,6 +4,6 @@ A list of rules (`gossamer.settings.rules.Rule`, `[[rule]]` in TOML) says where 
 compiles it once and applies it to every link, host, request and page. No Python runs per link.
 """
 
-from gossamer.policy.rules.declared import to_native
+from gossamer.policy.rules.declared import Secrets, read_secrets, to_native
 
-__all__ = ["to_native"]
+__all__ = ["Secrets", "read_secrets", "to_native"]

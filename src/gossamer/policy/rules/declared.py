@@ -1,19 +1,28 @@
 """Rules as the native node takes them: plain numbers, times in microseconds."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from gossamer.errors import SettingsError
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rules import Credentials, Rule, depth_range, status_range
 
+Secrets = Mapping[str, list[tuple[str, str]]]
+"""Headers with their values, by the name of the credentials."""
 
-def to_native(settings: CrawlSettings, *, secrets: bool) -> dict[str, object]:
+
+def read_secrets(settings: CrawlSettings) -> Secrets:
+    """The values of all credentials, read from where they are. `SettingsError`: one is not there."""
+    return {name: headers(row) for name, row in settings.credentials.items()}
+
+
+def to_native(settings: CrawlSettings, secrets: Secrets | None) -> dict[str, object]:
     """The list, and the credentials it may name: with their values, or the names only."""
     return {
         "list": [native_rule(rule) for rule in settings.rule],
         "credentials": {
-            name: headers(row) if secrets else [] for name, row in settings.credentials.items()
+            name: secrets[name] if secrets is not None else [] for name in settings.credentials
         },
     }
 

@@ -315,6 +315,7 @@ impl Node {
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.recent_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.host_counts.applied(commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
                 exchange.committed(commit.outbox, commit.positions);
@@ -435,7 +436,8 @@ impl Node {
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
-        self.host_counts.seal(&mut batch.writes);
+        let number = self.committer.next_number();
+        self.host_counts.seal(number, &mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
             let (now, begun) = (self.clock.now(), thread_cpu());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);

@@ -353,9 +353,9 @@ impl HostCounts {
             }
         }
         if self.rows.len() > IN_RAM {
-            self.rows.clear();
-            self.active.clear();
-            self.is_active.clear();
+            // What the store does not show yet would be read from it as it was before.
+            let applied = self.applied;
+            self.rows.retain(|_, counts| counts.batch > applied);
         }
     }
 

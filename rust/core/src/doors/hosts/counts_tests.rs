@@ -194,6 +194,48 @@ fn what_a_decision_leaves_out_stays_as_it_was() {
 }
 
 #[test]
+fn more_rows_than_fit_lose_neither_questions_nor_decisions() {
+    let state = MemoryState::default();
+    let mut counts = HostCounts::default();
+    fetch(&mut counts, &url("/item/1"), &state);
+    let (key, _) = counts.take_active(9, &state).unwrap()[1].clone();
+    apply(&mut counts, 1, &state);
+    let hosts = IN_RAM as u64 + 10;
+    for host in 1..=hosts {
+        counts.linked(host, "b.example", &state).unwrap();
+    }
+    // Decided, and in a batch that is not applied before memory is full.
+    let decide = |counts: &mut HostCounts, weight: f32| {
+        let decision = Decision {
+            weight: Some(weight),
+            ..Decision::default()
+        };
+        counts.decide(key, decision, &state).unwrap();
+        let known = counts.change(&url("/item/2"), &state).unwrap();
+        known.map(|known| known.weight())
+    };
+    assert_eq!(decide(&mut counts, 0.5), Some(0.5));
+    let mut writes = Writes::default();
+    counts.seal(2, &mut writes);
+    fetch(&mut counts, &url("/item/3"), &state);
+    let known = counts.change(&url("/item/2"), &state).unwrap().unwrap();
+    assert_eq!((known.weight(), known.fetched), (0.5, 2));
+    state.apply(writes, true).unwrap();
+    counts.applied(2);
+    apply(&mut counts, 3, &state);
+    assert!(counts.rows.len() < 10, "{}", counts.rows.len());
+    // Decided after it left memory.
+    assert_eq!(decide(&mut counts, 0.25), Some(0.25));
+    let rows = counts.take_active(usize::MAX, &state).unwrap();
+    // The host of the pattern, and the pattern, were active again.
+    assert_eq!(rows.len() as u64, hosts + 2);
+    assert!(
+        rows.iter()
+            .all(|(key, row)| key.1 != 0 || row.in_domains() == 1 || row.fetched == 2)
+    );
+}
+
+#[test]
 fn damaged_rows_do_not_panic() {
     let whole = Counts {
         change: Some(Change::default()),

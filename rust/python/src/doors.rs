@@ -49,9 +49,17 @@ impl PyDoors {
             .map_err(PyValueError::new_err)
     }
 
-    /// The policy could not answer: the native default goes on. False: too late.
-    fn fail(&self, number: u64, reason: &str) -> bool {
-        self.doors.fail(number, reason)
+    /// The policy could not answer, or (`nonsense`) its answer could not be used: the native default
+    /// goes on. False: too late.
+    #[pyo3(signature = (number, reason, kind = "failed"))]
+    fn fail(&self, number: u64, reason: &str, kind: &str) -> PyResult<bool> {
+        match kind {
+            "failed" => Ok(self.doors.fail(number, reason)),
+            "nonsense" => Ok(self.doors.refuse(number, reason)),
+            _ => Err(PyValueError::new_err(format!(
+                "kind: {kind:?} is neither failed nor nonsense"
+            ))),
+        }
     }
 
     /// How the policies of the doors are doing, as JSON.

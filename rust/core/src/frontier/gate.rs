@@ -58,7 +58,7 @@ impl Frontier {
             }
             RobotsKind::Unreachable => {
                 if let Some(outcome) = robots.unanswered
-                    && robots.tries >= super::robots::tries(outcome)
+                    && robots.tries >= super::robots::tries(outcome, settings.robots_tries)
                 {
                     return Ok(Gate::Refuse(outcome));
                 }

@@ -18,7 +18,7 @@ use crate::links::rules::{RuleSet, RuleTable};
 use crate::links::scope::{Scope, ScopeKind, ScopeSettings};
 use crate::node::pool::{PageColumns, Policies, VisitSettings};
 use crate::outcome::Outcome;
-use crate::parse::ParseSettings;
+use crate::parse::{LinkKind, ParseSettings};
 use crate::seen::{SeenKind, SeenSettings};
 use crate::store::state::disk::DiskSettings;
 use crate::store::warc::{self, Builder, FsyncPolicy};
@@ -427,6 +427,10 @@ impl NodeSettings {
     ) -> Result<frontier::Settings, NodeError> {
         let polite = &self.frontier;
         let rules = self.rules();
+        let is_kind = |name: &str| LinkKind::ALL.iter().any(|kind| kind.as_str() == name);
+        if let Some(name) = polite.order.kinds.keys().find(|name| !is_kind(name)) {
+            return Err(wrong("order.kinds", name));
+        }
         let for_hosts = declared.filter(|rules| rules.has_host_terms()).cloned();
         let mut settings = frontier::Settings {
             rules: for_hosts.map(|rules| rules as Arc<dyn frontier::HostRules>),

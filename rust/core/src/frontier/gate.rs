@@ -63,12 +63,10 @@ impl Frontier {
                     return Ok(Gate::Refuse(outcome));
                 }
                 let lasted = time.saturating_sub(robots.since_us());
-                Ok(match settings.robots_allow_after {
-                    Some(after) if lasted >= after => Gate::Go,
-                    _ if lasted >= settings.robots_give_up => {
-                        Gate::Refuse(Outcome::RobotsUnreachable)
-                    }
-                    _ => Gate::Wait(robots.until_us()),
+                Ok(if lasted >= settings.robots_give_up {
+                    Gate::Refuse(Outcome::RobotsUnreachable)
+                } else {
+                    Gate::Wait(robots.until_us())
                 })
             }
         }

@@ -163,8 +163,6 @@ pub struct Settings {
     pub robots_tries: u8,
     /// URLs are refused when robots rules could not be had for this long.
     pub robots_give_up: Micros,
-    /// All is allowed when robots rules could not be had for this long; `None`: never.
-    pub robots_allow_after: Option<Micros>,
     /// A robots file is kept up to so many bytes.
     pub robots_bytes: usize,
     /// Compiled rules in memory, by the bytes of their files.
@@ -215,7 +213,6 @@ impl Default for Settings {
             robots_growth_unanswered: 4.0,
             robots_tries: 3,
             robots_give_up: DAY,
-            robots_allow_after: None,
             robots_bytes: 512 << 10,
             rules_in_ram: 32 << 20,
             head: 8,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema};
 use gossamer_core::doors::{self, Door, Doors, Kind, Values};
@@ -173,7 +173,6 @@ fn values<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList
             PyList::new(py, rows.map(|row| row.map(|bytes| PyBytes::new(py, bytes))))
         }
         DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
-        DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>().iter()),
         DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
         DataType::Boolean => PyList::new(py, column.as_boolean().iter()),
         DataType::Struct(fields) => {

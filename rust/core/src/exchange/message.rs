@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::canonical::{Grouping, Url};
-use crate::frontier::bytes::{Reader, put_bytes, put_number};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 

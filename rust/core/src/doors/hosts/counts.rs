@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::pattern;
 use crate::canonical::Url;
-use crate::frontier::bytes::{Reader, put_bytes, put_number};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::outcome::Outcome;
 use crate::store::state::{Reads, Space, StateError, Writes};
 

@@ -12,7 +12,7 @@ import pytest
 from tests.crawl.crawling import expected
 from warcio.archiveiterator import ArchiveIterator
 
-from gossamer._native import Node, pack_seeds
+from gossamer._native import Node, VersionError, pack_seeds
 from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings
 from gossamer.simweb import Options, SimWeb, serve
@@ -373,3 +373,21 @@ def test_foreign_links_are_followed_here_by_setting(tmp_path: Path, web: SimWeb)
     pages = union(cluster)
     assert set(pages) == expected(web)
     assert set(pages.values()) == {1}
+
+
+def test_a_message_of_another_version_stays_in_the_stream(tmp_path: Path) -> None:
+    member = Member(tmp_path, "alone")
+    for number in range(PARTITIONS):
+        member.node.gain(number, 1)
+    ((partition, good),), _ = pack_seeds(settings("seed"), ["http://127.0.0.1:9/"])
+    generation = member.node.generation()
+    # A damaged one is passed over: it would be as damaged the next time.
+    member.node.receive(generation, [(partition, STREAM, 1, good[:-3])])
+    member.node.step(0.05)
+    other = bytes([good[0] + 1]) + good[1:]
+    member.node.receive(generation, [(partition, STREAM, 2, other)])
+    with pytest.raises(VersionError, match="run the same Gossamer everywhere"):
+        member.node.step(0.05)
+    member.node.checkpoint()
+    assert member.node.positions() == {partition: (STREAM, 1)}
+    member.node.close()

@@ -111,6 +111,8 @@ def test_a_pattern_is_given_up_and_the_others_go_on(tmp_path: Path) -> None:
         crawl = Crawl(tmp_path, hosts(), {"hosts": judge})
         progress = crawl.run(web.url + "/")
         assert progress["outcomes"]["dropped"] == 1
+        told = [(what, reason) for _host, what, reason in crawl.node.take_host_decisions()[0]]
+        assert told == [("pattern /item/{n}: given up", "endless")]
         crawl.close()
     assert crawl.outcomes()["/same/b"] in ("fetched", "duplicate")
     reasons = [line["reason"] for line in crawl.log() if line["outcome"] == "dropped"]

@@ -1,4 +1,4 @@
-"""Proxies, cookies and credentials: what travels where."""
+"""Proxies and cookies: what travels where."""
 
 from __future__ import annotations
 
@@ -134,16 +134,6 @@ def test_no_cookie_is_kept_unless_asked_for() -> None:
             fetcher.fetch([server.url(host="localhost")])
         sent[cookies] = [b"Cookie: a=1\r\n" in head for head in server.requests]
     assert sent == {False: [False] * 3, True: [False, True, False]}
-
-
-def test_credentials_go_to_their_origin_only() -> None:
-    with HostileServer(default=PAGE) as one, HostileServer(default=PAGE) as two:
-        fetcher = Fetcher({"allow_private": True, "credentials": [(one.url(""), "Basic c2VjcmV0")]})
-        fetcher.fetch(
-            [one.url("/x"), two.url("/x"), one.url("/x", host="localhost")], concurrency=1
-        )
-    assert [b"Authorization" in head for head in one.requests] == [True, False]
-    assert [b"Authorization" in head for head in two.requests] == [False]
 
 
 def test_a_setting_that_is_not_known_is_named() -> None:

@@ -22,6 +22,8 @@ class FakeDoors:
         self.closed = False
         self.answers: dict[int, dict[str, list[Any]]] = {}
         self.failed: dict[int, str] = {}
+        self.kinds: dict[int, str] = {}
+        """By batch, how it failed."""
 
     def put(self, batch: Batch) -> None:
         self._batches.setdefault(batch.door, queue.Queue()).put(batch)
@@ -40,7 +42,7 @@ class FakeDoors:
     def answer(self, number: int, columns: dict[str, list[Any]]) -> bool:
         if any("native refuses" in str(value) for value in columns.get("reason", [])):
             text = "reason: the native side does not like it"
-            self.fail(number, text)
+            self.fail(number, text, "nonsense")
             raise ValueError(text)
         with self._changed:
             if number in self._late:
@@ -50,9 +52,9 @@ class FakeDoors:
             self._changed.notify_all()
             return True
 
-    def fail(self, number: int, reason: str) -> bool:
+    def fail(self, number: int, reason: str, kind: str = "failed") -> bool:
         with self._changed:
-            self.failed[number] = reason
+            self.failed[number], self.kinds[number] = reason, kind
             self._changed.notify_all()
             return True
 

@@ -103,6 +103,7 @@ def test_a_failure_is_reported_and_the_next_batch_is_asked(
         reason = native.wait_for(1)
         assert isinstance(reason, str)
         assert words in reason
+        assert native.kinds[1] == ("failed" if kind == "raised" else "nonsense")
         native.put(urls(2))
         assert native.wait_for(2) == {"score": [0.0, 0.0], "reason": [None, None]}
         (failure,) = heard.failures

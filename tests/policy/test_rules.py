@@ -189,18 +189,23 @@ def test_credentials_are_sent_and_not_recorded(tmp_path: Path) -> None:
         headers = { Authorization = "env:SITE_TOKEN", X-Team = "blue" }
         [[rule]]
         name = "login"
-        match.host = "127.0.0.1"
+        match.host = "127.0.0.1:PORT"
         match.path_prefix = "/a/"
         credentials = "intranet"
     """
-    with serving(SITE) as site:
+    with serving(SITE) as site, serving(SITE) as other:
+        rules = rules.replace("PORT", site.url.rsplit(":", 1)[1])
         environ = {"SITE_TOKEN": "Bearer s3cret"}
         done = good(crawl(site.url + "/", tmp_path / "out", rules, environ=environ))
         sent = {one.path: one.headers for one in site.requests}
+        good(crawl(other.url + "/", tmp_path / "apart", rules, environ=environ))
         missing = crawl(site.url + "/", tmp_path / "other", rules)
     assert sent["/a/1"]["Authorization"] == "Bearer s3cret"
     assert sent["/a/1"]["X-Team"] == "blue"
     assert "Authorization" not in sent["/"]
+    # Another port is another site.
+    assert "/a/1" in {one.path for one in other.requests}
+    assert not any("Authorization" in one.headers for one in other.requests)
     _fields, head, body = done.records(f"{site.url}/a/1")["request"]
     assert b"Authorization: (not recorded)" in head + body
     assert b"X-Team: (not recorded)" in head + body

@@ -5,10 +5,11 @@
 //! seed → canonical → seen → frontier → fetch → parse → store → links → exchange
 //! ```
 //!
-//! `node` is the loop that joins them, `doors` where it asks policies.
+//! `node` is the loop that joins them, `doors` where it asks policies, `codec` how records spell numbers and texts.
 
 pub mod canonical;
 pub mod clock;
+mod codec;
 pub mod doors;
 pub mod exchange;
 pub mod fetch;

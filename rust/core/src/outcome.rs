@@ -1,7 +1,7 @@
 //! Outcomes: what the web does to us. Data, never an error.
 //!
 //! The one list of outcomes is here; what happens next for each (wait, tries, who is blamed) is
-//! decided in Python (`gossamer/model/outcome.py`), and a test compares the two lists.
+//! decided in Python (`src/gossamer/policy/hosts/outcomes.py`), and a test compares the two lists.
 
 macro_rules! outcomes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema};
 use gossamer_core::doors::{self, Door, Doors, Kind, Values};
@@ -49,9 +49,17 @@ impl PyDoors {
             .map_err(PyValueError::new_err)
     }
 
-    /// The policy could not answer: the native default goes on. False: too late.
-    fn fail(&self, number: u64, reason: &str) -> bool {
-        self.doors.fail(number, reason)
+    /// The policy could not answer, or (`nonsense`) its answer could not be used: the native default
+    /// goes on. False: too late.
+    #[pyo3(signature = (number, reason, kind = "failed"))]
+    fn fail(&self, number: u64, reason: &str, kind: &str) -> PyResult<bool> {
+        match kind {
+            "failed" => Ok(self.doors.fail(number, reason)),
+            "nonsense" => Ok(self.doors.refuse(number, reason)),
+            _ => Err(PyValueError::new_err(format!(
+                "kind: {kind:?} is neither failed nor nonsense"
+            ))),
+        }
     }
 
     /// How the policies of the doors are doing, as JSON.
@@ -165,7 +173,6 @@ fn values<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList
             PyList::new(py, rows.map(|row| row.map(|bytes| PyBytes::new(py, bytes))))
         }
         DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
-        DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>().iter()),
         DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
         DataType::Boolean => PyList::new(py, column.as_boolean().iter()),
         DataType::Struct(fields) => {

@@ -18,7 +18,7 @@ use pyo3::types::PyBytes;
 use crate::doors::PyDoors;
 use crate::state;
 
-/// Wrong settings are ValueError; the store's errors keep their names, a full disk is one of them;
+/// Wrong settings are ValueError, another version of Gossamer is VersionError; the store's errors keep their names, a full disk is one of them;
 /// what else the machine does to us is OSError.
 pub(crate) fn raised(error: NodeError) -> PyErr {
     match error {
@@ -28,6 +28,7 @@ pub(crate) fn raised(error: NodeError) -> PyErr {
             state::StateFullError::new_err(error.to_string())
         }
         NodeError::Files(error) => PyOSError::new_err(error.to_string()),
+        NodeError::Version(text) => state::VersionError::new_err(text),
     }
 }
 

@@ -9,6 +9,7 @@ create_exception!(gossamer._native, StateError, PyException);
 create_exception!(gossamer._native, StateFullError, StateError);
 create_exception!(gossamer._native, StateFormatError, StateError);
 create_exception!(gossamer._native, StateInUseError, StateError);
+create_exception!(gossamer._native, VersionError, PyException);
 
 /// The exception for an error of the state.
 pub fn state_error(error: Error) -> PyErr {
@@ -26,5 +27,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StateError", py.get_type::<StateError>())?;
     module.add("StateFullError", py.get_type::<StateFullError>())?;
     module.add("StateFormatError", py.get_type::<StateFormatError>())?;
-    module.add("StateInUseError", py.get_type::<StateInUseError>())
+    module.add("StateInUseError", py.get_type::<StateInUseError>())?;
+    module.add("VersionError", py.get_type::<VersionError>())
 }

@@ -19,7 +19,13 @@ from gossamer.cluster.member import Member, evicted
 from gossamer.cluster.shared_settings import engine_access, read_settings
 from gossamer.engine import connect
 from gossamer.engine.names import check_node_name
-from gossamer.errors import DiskFullError, EvictedError, GossamerError, StateInUseError
+from gossamer.errors import (
+    DiskFullError,
+    EvictedError,
+    GossamerError,
+    StateInUseError,
+    VersionError,
+)
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
 from gossamer.node.policy_log import log_failure
@@ -133,6 +139,8 @@ async def run_node(
                 await evicted(home, error)
             except _native.StateFullError as error:
                 raise DiskFullError(f"{out}: {error}") from error
+            except _native.VersionError as error:
+                raise VersionError(f"{out}: {error}") from error
             except (_native.StateError, OSError) as error:
                 raise GossamerError(f"{out}: {error}") from error
     finally:

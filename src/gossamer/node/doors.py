@@ -32,7 +32,7 @@ class NativeDoors(Protocol):
 
     def next(self, door: str, wait: float) -> Batch | None: ...
     def answer(self, number: int, columns: dict[str, list[Any]]) -> bool: ...
-    def fail(self, number: int, reason: str) -> bool: ...
+    def fail(self, number: int, reason: str, kind: str = "failed") -> bool: ...
 
 
 def patience(settings: CrawlSettings) -> dict[str, float]:
@@ -120,7 +120,9 @@ class Doors:
             _begun, told = self._working.pop(door)
         if failure is not None:
             self._report(failure)
-            native.fail(batch.number, str(failure))
+            # A policy that raised has failed; one that answered has answered nonsense.
+            kind = "nonsense" if failure.kind == "nonsense" else "failed"
+            native.fail(batch.number, str(failure), kind)
             return
         try:
             in_time = native.answer(batch.number, columns)

@@ -8,7 +8,7 @@ import gossamer
 from gossamer.node.doors import patience
 from gossamer.policy import chosen, rules
 from gossamer.policy.chosen import Policies
-from gossamer.policy.hosts import aliases, set_aside
+from gossamer.policy.hosts import aliases, robots, set_aside
 from gossamer.policy.hosts.outcomes import FREE_TRIES, LONGEST_RETRY_AFTER, REACTIONS
 from gossamer.settings import CrawlSettings
 from gossamer.settings.model import Fsync
@@ -148,6 +148,7 @@ def _frontier(settings: CrawlSettings, policies: Policies) -> dict[str, object]:
         "overrides": {host: micros(gap) for host, gap in polite.overrides.items()},
         "robots_refresh": micros(polite.robots_refresh),
         "robots_patience": micros(polite.robots_patience),
+        **robots.to_native(),
         **set_aside.to_native(polite),
         "sitemaps": settings.scope.sitemaps,
         "ascend": settings.scope.ascend,

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use arrow_array::cast::AsArray;
 use serde::de::IgnoredAny;
 
 use super::health::short;
-use super::{Door, Kind};
+use super::{Door, Kind, Table};
 
 /// Most bytes of the fields of a page.
 const FIELDS: usize = 1 << 20;
@@ -47,10 +48,11 @@ impl Answer {
     /// Checks the columns; the error names what is wrong.
     pub(super) fn new(
         door: Door,
-        rows: usize,
+        asked: &Table,
         columns: Vec<(String, Values)>,
     ) -> Result<Answer, String> {
         let mut answer = Answer::default();
+        let rows = asked.len();
         for (name, values) in columns {
             let known = door.answers().iter().find(|(column, _)| *column == name);
             let Some((name, kind)) = known else {
@@ -63,7 +65,32 @@ impl Answer {
             check(*kind, &values).map_err(|(row, what)| format!("{name}, row {row}: {what}"))?;
             answer.columns.insert(name, values);
         }
+        if door == Door::Hosts {
+            answer.check_patterns(asked)?;
+        }
         Ok(answer)
+    }
+
+    /// Visits are spaced by host: what delays them cannot be decided for a pattern.
+    fn check_patterns(&self, asked: &Table) -> Result<(), String> {
+        let Some(patterns) = asked
+            .column("pattern")
+            .and_then(|column| column.as_string_opt::<i32>())
+        else {
+            return Ok(());
+        };
+        for (row, pattern) in patterns.iter().enumerate() {
+            let Some(pattern) = pattern else {
+                continue;
+            };
+            for name in ["delay", "set_aside"] {
+                if self.number(name, row).is_some() {
+                    let text = format!("it is decided for a host, not for the pattern {pattern}");
+                    return Err(format!("{name}, row {row}: {text}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     #[must_use]

@@ -43,8 +43,8 @@ struct Inner {
     last: u64,
     /// Posted, and not taken yet.
     waiting: VecDeque<Arc<Batch>>,
-    /// Posted, and neither answered nor late: number, rows, deadline.
-    open: Vec<(u64, usize, Instant)>,
+    /// Posted, and neither answered nor late: with the deadline.
+    open: Vec<(Arc<Batch>, Instant)>,
     done: Vec<Collected>,
     health: Health,
     closed: bool,
@@ -53,9 +53,9 @@ struct Inner {
 impl Inner {
     /// Ends a batch; gives its rows. `None`: it is not waited for.
     fn end(&mut self, number: u64) -> Option<usize> {
-        let at = self.open.iter().position(|(open, _, _)| *open == number)?;
+        let at = (self.open.iter()).position(|(open, _)| open.number == number)?;
         self.waiting.retain(|batch| batch.number != number);
-        Some(self.open.swap_remove(at).1)
+        Some(self.open.swap_remove(at).0.table.len())
     }
 
     fn fail(&mut self, number: u64, failure: Failure, reason: String, now: Instant) -> bool {
@@ -95,13 +95,14 @@ impl Desk {
         }
         inner.last += 1;
         let number = door.batch_number(inner.last);
-        let rows = table.len();
-        inner.open.push((number, rows, Instant::now() + patience));
-        inner.waiting.push_back(Arc::new(Batch {
+        let batch = Arc::new(Batch {
             door,
             number,
             table,
-        }));
+        });
+        let deadline = Instant::now() + patience;
+        inner.open.push((Arc::clone(&batch), deadline));
+        inner.waiting.push_back(batch);
         drop(inner);
         self.arrived.notify_one();
         Some(number)
@@ -112,8 +113,8 @@ impl Desk {
         let late: Vec<u64> = inner
             .open
             .iter()
-            .filter(|(_, _, deadline)| *deadline <= now)
-            .map(|(number, _, _)| *number)
+            .filter(|(_, deadline)| *deadline <= now)
+            .map(|(batch, _)| batch.number)
             .collect();
         for number in late {
             let taken = !inner.waiting.iter().any(|batch| batch.number == number);
@@ -157,16 +158,16 @@ impl Desk {
         number: u64,
         columns: Vec<(String, Values)>,
     ) -> Result<bool, String> {
-        let rows = {
+        let batch = {
             let inner = self.lock();
-            let open = inner.open.iter().find(|(open, _, _)| *open == number);
+            let open = inner.open.iter().find(|(open, _)| open.number == number);
             match open {
-                Some((_, rows, _)) => *rows,
+                Some((batch, _)) => Arc::clone(batch),
                 None => return Ok(false),
             }
         };
         // Checked without the lock: the node looks in every few milliseconds.
-        let answer = match Answer::new(door, rows, columns) {
+        let answer = match Answer::new(door, &batch.table, columns) {
             Ok(answer) => answer,
             Err(what) => {
                 self.fail(number, Failure::Nonsense, &what);
@@ -177,7 +178,7 @@ impl Desk {
         if inner.end(number).is_none() {
             return Ok(false);
         }
-        inner.health.answered(rows);
+        inner.health.answered(batch.table.len());
         inner.done.push(Collected {
             number,
             answer: Ok(answer),
@@ -193,7 +194,7 @@ impl Desk {
     pub fn close(&self) {
         let mut inner = self.lock();
         inner.closed = true;
-        let open: Vec<u64> = inner.open.iter().map(|(number, _, _)| *number).collect();
+        let open: Vec<u64> = inner.open.iter().map(|(batch, _)| batch.number).collect();
         for number in open {
             let reason = "the crawl is closing".to_owned();
             inner.fail(number, Failure::Closed, reason, Instant::now());

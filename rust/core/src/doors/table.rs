@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
-    StructBuilder, UInt64Builder,
+    BinaryBuilder, BooleanBuilder, Float64Builder, ListBuilder, StringBuilder, StructBuilder,
+    UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema};
@@ -15,10 +15,8 @@ pub enum Column {
     Text(StringBuilder),
     Bytes(BinaryBuilder),
     U64(UInt64Builder),
-    I64(Int64Builder),
     F64(Float64Builder),
     Bool(BooleanBuilder),
-    Texts(ListBuilder<StringBuilder>),
     /// A list of rows of texts with these names.
     Rows(ListBuilder<StructBuilder>, usize),
 }
@@ -69,16 +67,10 @@ impl Column {
             (Column::Bytes(list), _) => list.append_null(),
             (Column::U64(list), Value::U64(number)) => list.append_value(number),
             (Column::U64(list), _) => list.append_null(),
-            (Column::I64(list), Value::I64(number)) => list.append_value(number),
-            (Column::I64(list), _) => list.append_null(),
             (Column::F64(list), Value::F64(number)) => list.append_value(number),
             (Column::F64(list), _) => list.append_null(),
             (Column::Bool(list), Value::Bool(set)) => list.append_value(set),
             (Column::Bool(list), _) => list.append_null(),
-            (Column::Texts(list), Value::Texts(texts)) => {
-                list.append_value(texts.iter().map(|text| Some(*text)));
-            }
-            (Column::Texts(list), _) => list.append_null(),
             (Column::Rows(list, _), _) => list.append(true),
         }
     }
@@ -102,10 +94,8 @@ impl Column {
             Column::Text(list) => Arc::new(list.finish()),
             Column::Bytes(list) => Arc::new(list.finish()),
             Column::U64(list) => Arc::new(list.finish()),
-            Column::I64(list) => Arc::new(list.finish()),
             Column::F64(list) => Arc::new(list.finish()),
             Column::Bool(list) => Arc::new(list.finish()),
-            Column::Texts(list) => Arc::new(list.finish()),
             Column::Rows(list, _) => Arc::new(list.finish()),
         }
     }
@@ -118,10 +108,8 @@ pub enum Value<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     U64(u64),
-    I64(i64),
     F64(f64),
     Bool(bool),
-    Texts(&'a [&'a str]),
     /// The end of a list of rows.
     Rows,
 }

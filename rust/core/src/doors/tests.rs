@@ -105,6 +105,39 @@ fn late_failed_and_wrong_answers_have_the_default() {
 }
 
 #[test]
+fn what_holds_for_a_host_is_refused_for_a_pattern() {
+    let doors = Doors::default();
+    let answer = |name: &str, values: Values| {
+        let mut pattern = Column::text();
+        pattern.push(Value::None);
+        pattern.push(Value::Text("/item/{n}"));
+        let table = Table::new(2, vec![("pattern", pattern)]).unwrap();
+        let number = doors.post(Door::Hosts, table, LONG).unwrap();
+        let answer = doors.answer(number, vec![(name.to_owned(), values)]);
+        let _ = doors.collect(Door::Hosts, Instant::now());
+        answer
+    };
+    for name in ["delay", "set_aside"] {
+        assert_eq!(
+            answer(name, Values::Number(vec![Some(3.0), None])),
+            Ok(true)
+        );
+        let wrong = answer(name, Values::Number(vec![None, Some(3.0)])).unwrap_err();
+        let expected =
+            format!("{name}, row 1: it is decided for a host, not for the pattern /item/{{n}}");
+        assert_eq!(wrong, expected);
+    }
+    for (name, values) in [
+        ("weight", Values::Number(vec![Some(2.0), Some(2.0)])),
+        ("budget", Values::Whole(vec![None, Some(2)])),
+        ("give_up", Values::Bool(vec![None, Some(true)])),
+    ] {
+        assert_eq!(answer(name, values), Ok(true));
+    }
+    assert_eq!(doors.report(Door::Hosts, Instant::now()).nonsense, 2);
+}
+
+#[test]
 fn fields_must_be_json() {
     let doors = Doors::default();
     let fields = |text: &str| {

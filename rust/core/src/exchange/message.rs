@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::canonical::{Grouping, Url};
-use crate::frontier::bytes::{Reader, put_bytes, put_number};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 
@@ -111,22 +111,48 @@ pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
     out
 }
 
-/// Unpacks links. The text says what is wrong with the bytes.
-pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, String> {
+/// Why a message cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// Another Gossamer wrote it: its links are good, and not for this program.
+    Version(u8),
+    /// Nobody can read it; the text says what is wrong with the bytes.
+    Damaged(String),
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unreadable::Version(version) => write!(
+                f,
+                "a message of version {version}; this program reads version {VERSION}: run the same Gossamer everywhere"
+            ),
+            Unreadable::Damaged(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<&str> for Unreadable {
+    fn from(text: &str) -> Unreadable {
+        Unreadable::Damaged(text.to_owned())
+    }
+}
+
+/// Unpacks links.
+pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, Unreadable> {
     let (&version, rest) = bytes.split_first().ok_or("an empty message")?;
     if version != VERSION {
-        return Err(format!(
-            "a message of version {version}; this program reads version {VERSION}"
-        ));
+        return Err(Unreadable::Version(version));
     }
     let (length, rest) = rest.split_first_chunk::<4>().ok_or("a cut message")?;
     let length = u32::from_be_bytes(*length) as usize;
     if length > LONGEST {
-        return Err(format!("a message of {length} bytes is too long"));
+        return Err("a message that is too long".into());
     }
-    let text = decompress(rest, length).map_err(|error| error.to_string())?;
+    let text = decompress(rest, length);
+    let text = text.map_err(|error| Unreadable::Damaged(error.to_string()))?;
     if text.len() != length {
-        return Err("a cut message".to_owned());
+        return Err("a cut message".into());
     }
     let mut reader = Reader::new(&text);
     let mut links = Vec::new();
@@ -243,7 +269,9 @@ mod tests {
             let mut other = good.clone();
             other[0] = version;
             let refused = decode(&other, Grouping::Host).unwrap_err();
-            assert!(refused.contains(&format!("version {version}; this program reads version 2")));
+            assert_eq!(refused, Unreadable::Version(version));
+            let words = format!("version {version}; this program reads version 2");
+            assert!(refused.to_string().contains(&words));
         }
         let mut long = good;
         long[1] = 0xff;

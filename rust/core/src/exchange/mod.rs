@@ -22,5 +22,5 @@ mod recent;
 pub use carrier::{Carrier, Incoming, Outgoing};
 pub use fence::Fence;
 pub use grants::Grants;
-pub use message::{decode, encode};
+pub use message::{Unreadable, decode, encode};
 pub use outbox::{Outbox, OutboxSettings, OutboxView};

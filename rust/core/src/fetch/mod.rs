@@ -54,9 +54,7 @@ pub use head::Head;
 pub use judge::{RETRY_AFTER_MOST, by_status, retry_after, wanted};
 pub use limiter::{Limiter, LimiterSettings, Permit};
 pub use message::{HttpVersion, Purpose, Request, Response, Timings, Truncated};
-pub use settings::{
-    Credential, DnsSettings, FetchLimits, FetchSettings, SettingsError, TlsSettings,
-};
+pub use settings::{DnsSettings, FetchLimits, FetchSettings, SettingsError, TlsSettings};
 
 /// Whose turn an address is: asked after resolution and before any byte is sent, also when a
 /// kept connection is used again.

@@ -112,24 +112,6 @@ impl Default for TlsSettings {
     }
 }
 
-/// An `Authorization` value that goes to exactly one origin (scheme, host and port).
-#[derive(Clone)]
-pub struct Credential {
-    /// `https://example.org` or `http://example.org:8080`.
-    pub origin: String,
-    /// The whole field value, e.g. `Basic …`.
-    pub authorization: String,
-}
-
-impl fmt::Debug for Credential {
-    // A secret must not reach a log through a debug print.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credential")
-            .field("origin", &self.origin)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What the fetcher is told once.
 #[derive(Clone, Debug)]
 pub struct FetchSettings {
@@ -156,8 +138,6 @@ pub struct FetchSettings {
     pub allow_private: bool,
     /// Keep cookies, host by host.
     pub cookies: bool,
-    /// Authorization values, each for one origin.
-    pub credentials: Vec<Credential>,
     /// How names become addresses.
     pub dns: DnsSettings,
     /// Which certificates are trusted.
@@ -186,7 +166,6 @@ impl Default for FetchSettings {
             proxy: None,
             allow_private: false,
             cookies: false,
-            credentials: Vec::new(),
             dns: DnsSettings::default(),
             tls: TlsSettings::default(),
             idle_connections: 4096,

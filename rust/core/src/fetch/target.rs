@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::message::Request;
 use super::ports;
 use super::settings::{FetchSettings, SettingsError};
-use crate::canonical::{Rules, Url, canonical, literal_address};
+use crate::canonical::{Url, literal_address};
 
 /// What a connection is made for; the pool's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,6 @@ impl<'a> Target<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Fields {
     fixed: String,
-    credentials: Vec<(Origin, String)>,
 }
 
 impl Fields {
@@ -122,19 +121,7 @@ impl Fields {
             }
             add("extra_headers", name, value)?;
         }
-        let mut credentials = Vec::new();
-        for credential in &settings.credentials {
-            let url = canonical(&credential.origin, None, &Rules::plain())
-                .map_err(|reason| SettingsError::new("credentials", reason.to_string()))?;
-            if !is_value(&credential.authorization) {
-                return Err(SettingsError::new(
-                    "credentials",
-                    "control characters in a value",
-                ));
-            }
-            credentials.push((Origin::from(&url), credential.authorization.clone()));
-        }
-        Ok(Fields { fixed, credentials })
+        Ok(Fields { fixed })
     }
 
     /// The head of a request. `line` is the request target: a path, or a URL for a proxy.
@@ -161,11 +148,6 @@ impl Fields {
         let optional = [
             ("If-None-Match", request.etag.as_deref()),
             ("If-Modified-Since", request.last_modified.as_deref()),
-            (
-                "Authorization",
-                self.authorization(&target.origin)
-                    .filter(|_| request.credentials.is_none()),
-            ),
             ("Proxy-Authorization", proxy_authorization),
             ("Cookie", cookies),
         ];
@@ -182,14 +164,6 @@ impl Fields {
         }
         put(&["\r\n"]);
         head
-    }
-
-    /// The credential for exactly this scheme, host and port.
-    fn authorization(&self, origin: &Origin) -> Option<&str> {
-        self.credentials
-            .iter()
-            .find(|(known, _)| known == origin)
-            .map(|(_, value)| value.as_str())
     }
 }
 

@@ -11,9 +11,6 @@ use super::{Frontier, Micros, Purpose, Report, Verdict, rules};
 use crate::outcome::Outcome;
 use crate::store::state::{Space, Writes};
 
-/// Failures in a row of a host before it waits itself, besides its URLs.
-const FAILURES_BEFORE_WAIT: u16 = 2;
-
 impl Frontier {
     /// Ends a lease. A visit that was given back (`Deferred`) costs the URL nothing. The host's and the
     /// address's gaps count from its end, unless the report says that nothing was sent.
@@ -185,6 +182,7 @@ impl Frontier {
         let (most, asides) = (settings.set_aside_after.max(1), settings.set_asides);
         let (aside, growth) = (settings.set_aside, settings.set_aside_growth);
         let (longest, given_up_for) = (settings.longest_retry_after, settings.given_up_for);
+        let before_wait = settings.failures_before_wait;
         let host = self.host_mut(slot)?;
         let record = &mut host.record;
         let mut until = ended.saturating_add(asked);
@@ -194,7 +192,7 @@ impl Frontier {
                 record.failures = record.failures.saturating_add(1);
                 // A host that asks for rest gets it at once; one bad page on a good host must not
                 // hold up the others, so the host itself waits only when it goes on.
-                let patience = if policy.free { 0 } else { FAILURES_BEFORE_WAIT };
+                let patience = if policy.free { 0 } else { before_wait };
                 if let Some(before) = record.failures.checked_sub(patience + 1) {
                     until = until.max(ended.saturating_add(policy.grown(before.into())));
                 }
@@ -278,9 +276,13 @@ impl Frontier {
                     (meaning == Meaning::NobodyAnswered && !ever).then_some(report.outcome);
                 let settings = &self.settings;
                 let longest = settings.robots_fresh.max(settings.robots_wait);
-                let growth = if unanswered.is_some() { 4.0 } else { 2.0 };
-                let last = unanswered
-                    .is_some_and(|outcome| tries.saturating_add(1) >= robots::tries(outcome));
+                let growth = match unanswered {
+                    Some(_) => settings.robots_growth_unanswered,
+                    None => settings.robots_growth,
+                };
+                let most = |outcome| robots::tries(outcome, settings.robots_tries);
+                let last =
+                    unanswered.is_some_and(|outcome| tries.saturating_add(1) >= most(outcome));
                 let wait = if last {
                     // URLs found meanwhile are refused without a visit.
                     settings.robots_fresh

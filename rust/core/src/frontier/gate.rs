@@ -58,17 +58,15 @@ impl Frontier {
             }
             RobotsKind::Unreachable => {
                 if let Some(outcome) = robots.unanswered
-                    && robots.tries >= super::robots::tries(outcome)
+                    && robots.tries >= super::robots::tries(outcome, settings.robots_tries)
                 {
                     return Ok(Gate::Refuse(outcome));
                 }
                 let lasted = time.saturating_sub(robots.since_us());
-                Ok(match settings.robots_allow_after {
-                    Some(after) if lasted >= after => Gate::Go,
-                    _ if lasted >= settings.robots_give_up => {
-                        Gate::Refuse(Outcome::RobotsUnreachable)
-                    }
-                    _ => Gate::Wait(robots.until_us()),
+                Ok(if lasted >= settings.robots_give_up {
+                    Gate::Refuse(Outcome::RobotsUnreachable)
+                } else {
+                    Gate::Wait(robots.until_us())
                 })
             }
         }

@@ -4,10 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use super::Micros;
-use super::bytes::{Reader, put_bytes, put_number};
 use super::lines::NO_LINE;
 use super::policy::HostPolicy;
 use super::settings::{SECOND, Settings};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::BANDS;
 use crate::outcome::Outcome;
 

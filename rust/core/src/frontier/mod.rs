@@ -27,7 +27,6 @@
 //! Queues in here, and their four facts, are told in `docs/path/4-frontier.md`.
 
 mod add;
-pub(crate) mod bytes;
 mod clock;
 mod elsewhere;
 mod ending;

@@ -1,7 +1,7 @@
 //! What a host policy decides: how many pages, how often, how soon, and why.
 
-use super::bytes::{Reader, put_bytes, put_number};
 use super::{Frontier, Micros};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::cut;
 use crate::store::state::{Reads, StateError};
 

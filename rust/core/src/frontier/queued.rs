@@ -14,9 +14,9 @@
 use std::sync::Arc;
 
 use super::Purpose;
-use super::bytes::{Reader, put_bytes, put_number};
 use super::order::Traits;
 use crate::canonical::Url;
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 

@@ -9,8 +9,8 @@ use std::fmt;
 use lru::LruCache;
 
 use super::Micros;
-use super::bytes::{Reader, put_number};
 use super::robots::Robots;
+use crate::codec::{Reader, put_number};
 use crate::store::state::{Reads, Space, StateError};
 
 const VERSION: u8 = 1;

@@ -142,6 +142,8 @@ pub struct Settings {
     pub free_tries: u8,
     /// `Retry-After` is believed up to here.
     pub longest_retry_after: Micros,
+    /// Failures in a row of a host before it waits itself, besides its URLs.
+    pub failures_before_wait: u16,
     /// A host is set aside after so many failures in a row …
     pub set_aside_after: u16,
     /// … for this long, growing by `set_aside_growth` each time …
@@ -153,12 +155,14 @@ pub struct Settings {
     pub given_up_for: Micros,
     /// Robots rules are fetched again after this.
     pub robots_fresh: Micros,
-    /// First wait where robots rules cannot be had; doubles up to `robots_fresh`.
+    /// First wait where robots rules cannot be had; grows by `robots_growth` up to `robots_fresh`.
     pub robots_wait: Micros,
+    pub robots_growth: f32,
+    /// The same for a host that has never answered, which is asked so many times in all.
+    pub robots_growth_unanswered: f32,
+    pub robots_tries: u8,
     /// URLs are refused when robots rules could not be had for this long.
     pub robots_give_up: Micros,
-    /// All is allowed when robots rules could not be had for this long; `None`: never.
-    pub robots_allow_after: Option<Micros>,
     /// A robots file is kept up to so many bytes.
     pub robots_bytes: usize,
     /// Compiled rules in memory, by the bytes of their files.
@@ -197,6 +201,7 @@ impl Default for Settings {
             policies: std::array::from_fn(|number| Policy::default_for(Outcome::ALL[number])),
             free_tries: 10,
             longest_retry_after: DAY,
+            failures_before_wait: 2,
             set_aside_after: 5,
             set_aside: HOUR,
             set_aside_growth: 4.0,
@@ -204,8 +209,10 @@ impl Default for Settings {
             given_up_for: 30 * DAY,
             robots_fresh: DAY,
             robots_wait: 60 * SECOND,
+            robots_growth: 2.0,
+            robots_growth_unanswered: 4.0,
+            robots_tries: 3,
             robots_give_up: DAY,
-            robots_allow_after: None,
             robots_bytes: 512 << 10,
             rules_in_ram: 32 << 20,
             head: 8,

@@ -19,9 +19,6 @@ use crate::seen::alias::{Agreement, Aliases, skip_key};
 use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
 
-/// Pages whose simhash differs in so few bits are neither for nor against.
-const NEAR_BITS: u32 = 3;
-
 /// URLs that come back in one batch when a finding is undone.
 const UNDO_SLICE: usize = 2_000;
 
@@ -38,11 +35,11 @@ impl Brief {
     }
 
     /// Whether the two cannot be the same page.
-    fn differs(self, other: Brief) -> bool {
+    fn differs(self, other: Brief, near_bits: u32) -> bool {
         if self.is_page() && other.is_page() {
             return self.simhash != 0
                 && other.simhash != 0
-                && (self.simhash ^ other.simhash).count_ones() > NEAR_BITS;
+                && (self.simhash ^ other.simhash).count_ones() > near_bits;
         }
         // A page here and nothing there; failures say nothing.
         let gone = |brief: Brief| brief.outcome == Outcome::Gone;
@@ -138,7 +135,7 @@ impl Node {
                         })
                     }),
             };
-            if theirs.is_some_and(|theirs| mine.differs(theirs)) {
+            if theirs.is_some_and(|theirs| mine.differs(theirs, self.settings.alias.near_bits)) {
                 let writes = &mut self.open.writes;
                 self.aliases
                     .differ(url.host_key(), other, path, now, writes);
@@ -290,14 +287,15 @@ mod tests {
     #[test]
     fn only_what_cannot_be_the_same_page_differs() {
         let page = brief(Outcome::Fetched, 0xff00);
-        assert!(page.differs(brief(Outcome::Fetched, 0x00ff)));
-        assert!(page.differs(brief(Outcome::Duplicate, 0x00ff)));
-        assert!(page.differs(brief(Outcome::Gone, 0)));
-        assert!(brief(Outcome::Gone, 0).differs(page));
-        assert!(!page.differs(page));
-        assert!(!page.differs(brief(Outcome::Fetched, 0xff07)));
-        assert!(!page.differs(brief(Outcome::Fetched, 0)));
-        assert!(!page.differs(brief(Outcome::TimedOut, 0)));
-        assert!(!brief(Outcome::Gone, 0).differs(brief(Outcome::Gone, 0)));
+        let gone = brief(Outcome::Gone, 0);
+        assert!(page.differs(brief(Outcome::Fetched, 0x00ff), 3));
+        assert!(page.differs(brief(Outcome::Duplicate, 0x00ff), 3));
+        assert!(page.differs(gone, 3) && gone.differs(page, 3));
+        assert!(!page.differs(page, 3));
+        let near = brief(Outcome::Fetched, 0xff07);
+        assert!(!page.differs(near, 3) && page.differs(near, 2));
+        assert!(!page.differs(brief(Outcome::Fetched, 0), 3));
+        assert!(!page.differs(brief(Outcome::TimedOut, 0), 3));
+        assert!(!gone.differs(gone, 3));
     }
 }

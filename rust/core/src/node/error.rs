@@ -12,12 +12,14 @@ pub enum NodeError {
     State(StateError),
     /// A WARC or log file failed.
     Files(WarcError),
+    /// A node of another version takes part in the crawl.
+    Version(String),
 }
 
 impl std::fmt::Display for NodeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NodeError::Settings(text) => f.write_str(text),
+            NodeError::Settings(text) | NodeError::Version(text) => f.write_str(text),
             NodeError::State(error) => error.fmt(f),
             NodeError::Files(error) => error.fmt(f),
         }

@@ -9,7 +9,7 @@ use super::settings::Cluster;
 use super::{Node, NodeError};
 use crate::canonical::Grouping;
 use crate::clock::thread_cpu;
-use crate::exchange::{Carrier, Grants, Incoming, Outbox, OutboxSettings, decode};
+use crate::exchange::{Carrier, Grants, Incoming, Outbox, OutboxSettings, Unreadable, decode};
 use crate::links::Link;
 use crate::store::state::{Reads, Space, State, StateError, Writes};
 
@@ -196,6 +196,10 @@ impl Node {
         let begun = thread_cpu();
         let links = decode(&message.payload, self.rules.grouping);
         exchange.spent += thread_cpu().saturating_sub(begun);
+        if let Err(other @ Unreadable::Version(_)) = &links {
+            // A node of the right version can read it: it must stay in the stream.
+            return Err(NodeError::Version(other.to_string()));
+        }
         exchange.received += 1;
         exchange.positions.insert(partition, place);
         self.open.positions.push((partition, place));

@@ -40,16 +40,17 @@ use std::time::{Duration, Instant};
 
 use crate::canonical::{Rules, Url};
 use crate::clock::{Clock, thread_cpu};
-use crate::doors::Doors;
 use crate::doors::hosts::{HostCounts, trap};
+use crate::doors::{Door, Doors};
 use crate::exchange::Grants;
 use crate::frontier::robots::Robots;
 use crate::frontier::{Frontier, Next, Purpose as Turn, RobotsRules, Visit};
 use crate::links::scope::Scope;
-use crate::node::pool::{Earlier, FetcherPool, Original, Parts, Policies, Purpose, Task};
+use crate::node::pool::{Earlier, FetcherPool, Parts, Policies, Purpose, Task};
 use crate::outcome::Outcome;
 use crate::seen::alias::Aliases;
 use crate::seen::{self, Seen};
+use crate::store::Original;
 use crate::store::rows::IndexRow;
 use crate::store::state::disk::DiskState;
 use crate::store::state::{Reads, Space, State, StateError, Writes};
@@ -289,7 +290,11 @@ impl Node {
     /// How long this round may wait for something to arrive.
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
-        let busy = has_room && self.frontier.is_reranking() && self.questions.rerank.is_none();
+        // Fresh links may hold the door of the order: then an answer is waited for.
+        let shut =
+            || self.is_asked(Door::Order) && !self.doors.is_open(Door::Order, Instant::now());
+        let reranks = self.frontier.is_reranking() && self.questions.rerank.is_none();
+        let busy = has_room && reranks && !shut();
         let mut wait = if busy { Duration::ZERO } else { wait };
         if self.exchange.is_some() {
             wait = wait.min(exchange::LOOK);
@@ -319,6 +324,7 @@ impl Node {
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.recent_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
+            self.host_counts.applied(commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
                 exchange.committed(commit.outbox, commit.positions);
@@ -439,7 +445,8 @@ impl Node {
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
         self.traps.seal(&mut batch.writes);
-        self.host_counts.seal(&mut batch.writes);
+        let number = self.committer.next_number();
+        self.host_counts.seal(number, &mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
             let (now, begun) = (self.clock.now(), thread_cpu());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);

@@ -11,7 +11,6 @@ use super::exchange::{StreamPosition, position_key, position_value};
 use super::snapshot::{self, Item, Summary};
 use super::{Node, NodeError};
 use crate::canonical::{partition, partition_range};
-use crate::doors::hosts::HostCounts;
 use crate::seen::alias::Aliases;
 use crate::seen::{Candidate, SeenKind, UrlKey};
 use crate::store::state::{DiskState, Reads, Space, State, StateError, Write, Writes};
@@ -250,7 +249,7 @@ impl Node {
             self.frontier.take_over(first, last, now, &*self.state)?;
         }
         self.traps = crate::doors::hosts::trap::Traps::default();
-        self.host_counts = HostCounts::default();
+        self.host_counts.read_anew();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,
@@ -429,7 +428,7 @@ impl Node {
         remove_rows(partition, self.settings.partitions, &*self.state)?;
         self.frontier.thaw_range(first, last);
         self.traps = crate::doors::hosts::trap::Traps::default();
-        self.host_counts = HostCounts::default();
+        self.host_counts.read_anew();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,

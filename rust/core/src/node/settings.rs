@@ -18,7 +18,7 @@ use crate::links::rules::{RuleSet, RuleTable};
 use crate::links::scope::{Scope, ScopeKind, ScopeSettings};
 use crate::node::pool::{PageColumns, Policies, VisitSettings};
 use crate::outcome::Outcome;
-use crate::parse::ParseSettings;
+use crate::parse::{LinkKind, ParseSettings};
 use crate::seen::{SeenKind, SeenSettings};
 use crate::store::state::disk::DiskSettings;
 use crate::store::warc::{self, Builder, FsyncPolicy};
@@ -180,6 +180,10 @@ pub struct Politeness {
     pub overrides: BTreeMap<String, u64>,
     pub robots_refresh: u64,
     pub robots_patience: u64,
+    pub robots_growth: f32,
+    pub robots_growth_unanswered: f32,
+    pub robots_tries: u8,
+    pub failures_before_wait: u16,
     pub set_aside_after: u16,
     pub set_aside_for: u64,
     pub set_aside_times: u8,
@@ -423,6 +427,10 @@ impl NodeSettings {
     ) -> Result<frontier::Settings, NodeError> {
         let polite = &self.frontier;
         let rules = self.rules();
+        let is_kind = |name: &str| LinkKind::ALL.iter().any(|kind| kind.as_str() == name);
+        if let Some(name) = polite.order.kinds.keys().find(|name| !is_kind(name)) {
+            return Err(wrong("order.kinds", name));
+        }
         let for_hosts = declared.filter(|rules| rules.has_host_terms()).cloned();
         let mut settings = frontier::Settings {
             rules: for_hosts.map(|rules| rules as Arc<dyn frontier::HostRules>),
@@ -436,6 +444,7 @@ impl NodeSettings {
             ip_gap: polite.address_delay,
             per_host: polite.per_host,
             per_ip: polite.per_host,
+            failures_before_wait: polite.failures_before_wait,
             set_aside_after: polite.set_aside_after,
             set_aside: polite.set_aside_for,
             set_asides: polite.set_aside_times,
@@ -445,6 +454,9 @@ impl NodeSettings {
             longest_retry_after: polite.longest_retry_after,
             robots_fresh: polite.robots_refresh,
             robots_give_up: polite.robots_patience,
+            robots_growth: polite.robots_growth,
+            robots_growth_unanswered: polite.robots_growth_unanswered,
+            robots_tries: polite.robots_tries.max(1),
             limits: frontier::Limits {
                 depth: polite.depth,
                 depth_dynamic: polite.dynamic_depth,

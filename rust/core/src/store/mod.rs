@@ -4,6 +4,9 @@
 //! index row, in one atomic batch. [`state`] is the embedded store behind every stage, [`warc`] the
 //! WARC and log files, [`rows`] the index and content rows.
 
+mod original;
 pub mod rows;
 pub mod state;
 pub mod warc;
+
+pub use original::Original;

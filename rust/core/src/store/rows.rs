@@ -1,8 +1,8 @@
 //! The rows of the spaces `index` and `content`, and how they are spelt as bytes.
 
 use crate::links::cut;
-use crate::node::pool::Original;
 use crate::outcome::Outcome;
+use crate::store::Original;
 use crate::store::warc::Digest;
 
 /// Of a page that was visited once; such a row says all there is to say.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use gossamer_core::fetch::{Credential, DnsSettings, FetchLimits, FetchSettings, TlsSettings};
+use gossamer_core::fetch::{DnsSettings, FetchLimits, FetchSettings, TlsSettings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -108,16 +108,6 @@ pub fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<FetchSettings> {
             "proxy" => settings.proxy = value.extract()?,
             "allow_private" => settings.allow_private = value.extract()?,
             "cookies" => settings.cookies = value.extract()?,
-            "credentials" => {
-                let pairs: Vec<(String, String)> = value.extract()?;
-                let pairs = pairs.into_iter();
-                settings.credentials = pairs
-                    .map(|(origin, authorization)| Credential {
-                        origin,
-                        authorization,
-                    })
-                    .collect();
-            }
             "dns" => settings.dns = dns(inner(&value)?)?,
             "tls" => settings.tls = tls(inner(&value)?)?,
             "idle_connections" => settings.idle_connections = value.extract()?,

@@ -27,13 +27,13 @@ class HostDecisions:
     budget: Collection[int | None] | None = None
     """Pages of the host, or of the pattern, that may be visited in all."""
     weight: Collection[float | None] | None = None
-    """Share of the crawl's attention; 1 is usual."""
+    """Share of the crawl's attention; 1 is usual. Of a pattern: the scores of its URLs are multiplied by it."""
     delay: Collection[float | None] | None = None
-    """Seconds between visits. It can make the gap longer, never shorter than politeness wants."""
+    """Seconds between visits. It can make the gap longer, never shorter than politeness wants. Of hosts only."""
     set_aside: Collection[float | None] | None = None
-    """Seconds without a visit from now on."""
+    """Seconds without a visit from now on. Of hosts only."""
     give_up: Collection[bool | None] | None = None
-    """True: nothing of the host is visited any more."""
+    """True: nothing of the host, or of the pattern, is visited any more. False takes that back for a pattern."""
     reason: Reasons = None
 
     def columns(self, rows: int) -> dict[str, list[Any]]:

@@ -6,6 +6,10 @@ it is given up: its URLs are refused with an outcome, and it is tried again when
 
 from gossamer.settings.model import PolitenessSettings
 
+FAILURES_BEFORE_WAIT = 2
+"""Failures in a row after which the host waits, and not the URLs alone. One page that always fails is common
+on good hosts (a broken script), and must not hold up the others; a third failure in a row rarely is the page's."""
+
 GROWTH = 4.0
 """Each rest is so many times the one before it."""
 
@@ -16,6 +20,7 @@ GIVEN_UP_FOR = 30 * 86400.0
 def to_native(settings: PolitenessSettings) -> dict[str, object]:
     """The operator chooses when, for how long and how often (`politeness.set_aside_*`)."""
     return {
+        "failures_before_wait": FAILURES_BEFORE_WAIT,
         "set_aside_after": settings.set_aside_after,
         "set_aside_for": round(settings.set_aside_for * 1e6),
         "set_aside_growth": GROWTH,

@@ -26,11 +26,19 @@ class Traps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     longest_path: Segments = 32
     """A path with more segments is refused at once."""
     repeats: Segments = 3
-    """A run of one to three segments that comes again more often than this is refused at once."""
+    """A run of segments that comes again more often than this is refused at once."""
+    longest_run: Segments = 3
+    """Runs of up to so many segments are looked for: a relative link that grows repeats the folders that it
+    names, which are one or two, seldom three. Longer runs reach `longest_path` soon enough."""
     crowded_query: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 4
     """Parameters from which a query counts as crowded."""
     first_year: Annotated[int, msgspec.Meta(ge=0, le=3000)] = 1990
-    """A date before this year, or after the next one, counts as far."""
+    """A date before this year, or after the next one, counts as far. Calendars of the web have nothing older, but
+    go back for ever."""
+    oldest_year: Annotated[int, msgspec.Meta(ge=0, le=9999)] = 1000
+    """Four digits from this number …"""
+    latest_year: Annotated[int, msgspec.Meta(ge=0, le=9999)] = 2999
+    """… to this one read as a year; others are a number of something else (`/part/0042`, `/product/4711`)."""
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> "Traps":

@@ -1,6 +1,7 @@
 """A declared order: a score as the sum of what is known of a URL, computed natively per link."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 BAND = 1 / 64
@@ -24,6 +25,9 @@ class Formula:
     """Added if a sitemap names it."""
     seed: float = 1.0
     """The score of seeds, and of what stands at their depth: redirects of seeds, sitemaps."""
+
+    kinds: Mapping[str, float] = field(default_factory=dict)
+    """Added by how the URL was found: `a`, `form`, `img`, … as in `match.kind` of a rule."""
 
     def to_native(self) -> dict[str, Any]:
         return asdict(self)

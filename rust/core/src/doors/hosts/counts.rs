@@ -1,17 +1,18 @@
 //! Counters of hosts and URL patterns, in memory as far as they are used, in the store for good.
 //!
 //! A row of the space `meta` is `counts/` ++ host key ++ hash of the pattern (0: the host itself). It
-//! belongs to the host, so it goes with its partition. RAM is bounded by [`IN_RAM`] rows, the patterns
-//! of a host by [`PATTERNS`]: what comes beyond is counted with the pattern `…`.
+//! belongs to the host, so it goes with its partition. RAM is bounded by [`IN_RAM`] rows beside those
+//! that the store does not have yet, the patterns of a host by [`PATTERNS`]: what comes beyond is counted
+//! with the pattern `…`.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pattern;
 use crate::canonical::Url;
-use crate::frontier::bytes::{Reader, put_bytes, put_number};
+use crate::codec::{Reader, put_bytes, put_number};
 use crate::outcome::Outcome;
 use crate::store::state::{Reads, Space, StateError, Writes};
 
@@ -21,6 +22,8 @@ const VERSION: u8 = 1;
 
 /// Rows kept in memory.
 const IN_RAM: usize = 65_536;
+/// Rows that may wait to be asked about; one beyond waits for its next activity.
+const ACTIVE: usize = 1 << 20;
 /// Patterns of one host that are told apart.
 const PATTERNS: u32 = 1_000;
 const OTHERS: &str = "…";
@@ -49,13 +52,22 @@ pub struct Counts {
     domains: [u64; SKETCH],
     /// Of a pattern: what a policy decided.
     pub change: Option<Change>,
-    /// Counted since it was asked about, and since it was written.
-    is_active: bool,
     is_dirty: bool,
+    /// The batch that wrote it last; not to be forgotten before that is applied.
+    batch: u64,
 }
 
-/// What a policy decided about a pattern.
+/// What a policy says about a pattern; `None` changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    pub budget: Option<u64>,
+    pub weight: Option<f32>,
+    pub give_up: Option<bool>,
+    pub reason: Option<Box<str>>,
+}
+
+/// What holds for a pattern, of all decisions so far.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Pages after which its URLs have the least weight.
     pub budget: Option<u64>,
@@ -64,6 +76,58 @@ pub struct Change {
     /// Its URLs are refused.
     pub given_up: bool,
     pub reason: Box<str>,
+}
+
+/// A decision about a pattern that changed something.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    pub pattern: Box<str>,
+    pub before: Change,
+    pub after: Change,
+}
+
+impl Decided {
+    /// What it changed, in words.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let (before, after) = (&self.before, &self.after);
+        let mut what = Vec::new();
+        if before.budget != after.budget {
+            let pages = after.budget.map_or("none".to_owned(), |n| n.to_string());
+            what.push(format!("budget {pages}"));
+        }
+        if before.weight.total_cmp(&after.weight).is_ne() {
+            what.push(format!("weight {}", after.weight));
+        }
+        match (before.given_up, after.given_up) {
+            (false, true) => what.push("given up".to_owned()),
+            (true, false) => what.push("taken up again".to_owned()),
+            _ => {}
+        }
+        what
+    }
+}
+
+impl Default for Change {
+    fn default() -> Change {
+        Change {
+            budget: None,
+            weight: 1.0,
+            given_up: false,
+            reason: Box::default(),
+        }
+    }
+}
+
+impl Change {
+    /// This, and what is decided now.
+    fn with(mut self, decision: Decision) -> Change {
+        self.budget = decision.budget.or(self.budget);
+        self.weight = decision.weight.unwrap_or(self.weight);
+        self.given_up = decision.give_up.unwrap_or(self.given_up);
+        self.reason = decision.reason.unwrap_or(self.reason);
+        self
+    }
 }
 
 impl Counts {
@@ -85,7 +149,7 @@ impl Counts {
         if change.budget.is_some_and(|budget| self.fetched >= budget) {
             return 0.0;
         }
-        change.weight.clamp(0.0, 1.0)
+        change.weight.max(0.0)
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -151,8 +215,13 @@ impl Counts {
 #[derive(Debug, Default)]
 pub struct HostCounts {
     rows: HashMap<CountKey, Counts>,
-    active: Vec<CountKey>,
+    /// Counted since they were asked about, those that wait longest first; and the same as a set.
+    active: VecDeque<CountKey>,
+    is_active: HashSet<CountKey>,
+    /// Changed since the last batch.
     dirty: Vec<CountKey>,
+    /// The store has all batches up to this one.
+    applied: u64,
 }
 
 impl HostCounts {
@@ -166,8 +235,7 @@ impl HostCounts {
         match self.rows.entry(key) {
             Entry::Occupied(row) => Ok(row.into_mut()),
             Entry::Vacant(place) => {
-                let stored = reads.get(Space::Meta, &row_key(key))?;
-                let counts = stored.as_deref().and_then(Counts::decode);
+                let counts = stored(key, reads)?;
                 Ok(place.insert(counts.unwrap_or_else(|| Counts {
                     pattern: pattern.into(),
                     ..Counts::default()
@@ -176,14 +244,26 @@ impl HostCounts {
         }
     }
 
-    fn touch(&mut self, key: CountKey) {
-        let Some(counts) = self.rows.get_mut(&key) else {
-            return;
-        };
-        if !std::mem::replace(&mut counts.is_active, true) {
-            self.active.push(key);
+    /// The same without making one.
+    fn known(&self, key: CountKey, reads: &dyn Reads) -> Result<Option<Counts>, StateError> {
+        match self.rows.get(&key) {
+            Some(counts) => Ok(Some(counts.clone())),
+            None => stored(key, reads),
         }
-        if !std::mem::replace(&mut counts.is_dirty, true) {
+    }
+
+    fn touch(&mut self, key: CountKey) {
+        if self.active.len() < ACTIVE && self.is_active.insert(key) {
+            self.active.push_back(key);
+        }
+        self.soil(key);
+    }
+
+    /// Notes that the store has another row.
+    fn soil(&mut self, key: CountKey) {
+        if let Some(counts) = self.rows.get_mut(&key)
+            && !std::mem::replace(&mut counts.is_dirty, true)
+        {
             self.dirty.push(key);
         }
     }
@@ -203,9 +283,8 @@ impl HostCounts {
             return Ok(key);
         }
         self.rows.remove(&key);
-        let others = (host, xxh3_64(OTHERS.as_bytes()));
-        self.row(others, OTHERS, reads)?;
-        Ok(others)
+        self.row(others_of(host), OTHERS, reads)?;
+        Ok(others_of(host))
     }
 
     /// Counts a visit, for its host and, if `patterns`, for its pattern.
@@ -248,56 +327,84 @@ impl HostCounts {
     /// What is known of a URL's pattern, if anything was decided about it.
     pub fn change(&self, url: &Url, reads: &dyn Reads) -> Result<Option<Counts>, StateError> {
         let text = pattern(url.path_and_query());
-        let key = (url.host_key(), xxh3_64(text.as_bytes()).max(1));
-        let counts = match self.rows.get(&key) {
-            Some(counts) => Some(counts.clone()),
-            None => reads
-                .get(Space::Meta, &row_key(key))?
-                .as_deref()
-                .and_then(Counts::decode),
-        };
+        let host = url.host_key();
+        let mut counts = self.known((host, xxh3_64(text.as_bytes()).max(1)), reads)?;
+        // A pattern that is not counted by itself is one of the rest, if the host has a rest.
+        let may_have_rest = |host: &Counts| host.patterns >= PATTERNS;
+        if counts.is_none() && self.rows.get(&(host, 0)).is_none_or(may_have_rest) {
+            counts = self.known(others_of(host), reads)?;
+        }
         Ok(counts.filter(|counts| counts.change.is_some()))
     }
 
-    /// Takes a decision about a pattern.
-    pub fn decide(&mut self, key: CountKey, change: Change) {
-        if let Some(counts) = self.rows.get_mut(&key) {
-            counts.change = Some(change);
-            if !std::mem::replace(&mut counts.is_dirty, true) {
-                self.dirty.push(key);
-            }
+    /// Takes a decision about a pattern. One that is not counted (any more) is of no interest. Gives
+    /// the pattern, what held for it and what holds now, if that is something else.
+    pub fn decide(
+        &mut self,
+        key: CountKey,
+        decision: Decision,
+        reads: &dyn Reads,
+    ) -> Result<Option<Decided>, StateError> {
+        let Some(mut counts) = self.known(key, reads)? else {
+            return Ok(None);
+        };
+        let before = counts.change.take().unwrap_or_default();
+        let after = before.clone().with(decision);
+        if after == before {
+            return Ok(None);
         }
+        counts.change = Some(after.clone());
+        let pattern = counts.pattern.clone();
+        self.rows.insert(key, counts);
+        self.soil(key);
+        Ok(Some(Decided {
+            pattern,
+            before,
+            after,
+        }))
     }
 
     /// Up to `most` rows that were counted since they were taken last.
-    pub fn take_active(&mut self, most: usize) -> Vec<(CountKey, Counts)> {
-        // Those that wait longest first, so that none is left out for ever.
-        let later = self.active.split_off(most.min(self.active.len()));
-        let keys = std::mem::replace(&mut self.active, later);
-        let mut rows = Vec::with_capacity(keys.len());
-        for key in keys {
-            if let Some(counts) = self.rows.get_mut(&key) {
-                counts.is_active = false;
-                rows.push((key, counts.clone()));
-            }
+    pub fn take_active(
+        &mut self,
+        most: usize,
+        reads: &dyn Reads,
+    ) -> Result<Vec<(CountKey, Counts)>, StateError> {
+        let mut rows = Vec::with_capacity(most.min(self.active.len()));
+        while rows.len() < most
+            && let Some(key) = self.active.pop_front()
+        {
+            self.is_active.remove(&key);
+            rows.extend(self.known(key, reads)?.map(|counts| (key, counts)));
         }
-        rows
+        Ok(rows)
     }
 
-    /// Adds the changed rows to the batch.
-    pub fn seal(&mut self, writes: &mut Writes) {
+    /// Adds the changed rows to the batch of that number.
+    pub fn seal(&mut self, batch: u64, writes: &mut Writes) {
         for key in self.dirty.drain(..) {
             if let Some(counts) = self.rows.get_mut(&key) {
                 counts.is_dirty = false;
+                counts.batch = batch;
                 writes.put(Space::Meta, row_key(key), counts.encode());
             }
         }
-        // As with the counts of traps: one that comes back before its batch is applied counts a
-        // little less.
         if self.rows.len() > IN_RAM {
-            self.rows.clear();
-            self.active.clear();
+            // What the store does not show yet would be read from it as it was before.
+            let applied = self.applied;
+            self.rows.retain(|_, counts| counts.batch > applied);
         }
+    }
+
+    /// The store has all batches up to this one.
+    pub fn applied(&mut self, batch: u64) {
+        self.applied = batch;
+    }
+
+    /// The store was changed by others, and has all that was counted here: rows are read anew.
+    pub fn read_anew(&mut self) {
+        self.rows.clear();
+        self.dirty.clear();
     }
 }
 
@@ -322,126 +429,21 @@ impl Counts {
     }
 }
 
+/// The key of all patterns of a host that are not counted by themselves.
+fn others_of(host: u64) -> CountKey {
+    (host, xxh3_64(OTHERS.as_bytes()))
+}
+
+fn stored(key: CountKey, reads: &dyn Reads) -> Result<Option<Counts>, StateError> {
+    let row = reads.get(Space::Meta, &row_key(key))?;
+    Ok(row.as_deref().and_then(Counts::decode))
+}
+
 fn row_key((host, pattern): CountKey) -> Vec<u8> {
     [PREFIX, &host.to_be_bytes(), &pattern.to_be_bytes()].concat()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::canonical::Grouping;
-    use crate::store::state::{MemoryState, State};
-
-    fn url(path: &str) -> Url {
-        Url::from_canonical(format!("http://a.example{path}"), Grouping::Host).unwrap()
-    }
-
-    #[test]
-    fn visits_are_counted_by_host_and_pattern_and_kept() {
-        let state = MemoryState::default();
-        let mut counts = HostCounts::default();
-        for n in 0..5 {
-            let page = url(&format!("/item/{n}"));
-            let outcome = [Outcome::Fetched, Outcome::Duplicate][n % 2];
-            counts.visit(&page, outcome, 10, 7, true, &state).unwrap();
-        }
-        let gone = url("/other");
-        counts
-            .visit(&gone, Outcome::Gone, 1, 8, true, &state)
-            .unwrap();
-        let mut rows = counts.take_active(100);
-        rows.sort_by_key(|(_, row)| row.pattern.clone());
-        let told: Vec<_> = rows
-            .iter()
-            .map(|(_, row)| {
-                (
-                    &*row.pattern,
-                    row.fetched,
-                    row.new,
-                    row.duplicate,
-                    row.errors,
-                )
-            })
-            .collect();
-        assert_eq!(
-            told,
-            [
-                ("", 5, 3, 2, 1),
-                ("/item/{n}", 5, 3, 2, 0),
-                ("/other", 0, 0, 0, 1)
-            ]
-        );
-        assert!(counts.take_active(100).is_empty());
-        let change = Change {
-            budget: Some(5),
-            weight: 0.5,
-            given_up: false,
-            reason: "enough".into(),
-        };
-        counts.decide(rows[1].0, change.clone());
-        let mut writes = Writes::default();
-        counts.seal(&mut writes);
-        state.apply(writes, true).unwrap();
-        let known = HostCounts::default()
-            .change(&url("/item/9"), &state)
-            .unwrap();
-        let known = known.unwrap();
-        assert_eq!((known.change.clone(), known.weight()), (Some(change), 0.0));
-        assert_eq!(HostCounts::default().change(&gone, &state).unwrap(), None);
-        let mut again = HostCounts::default();
-        again
-            .visit(&url("/item/1"), Outcome::Fetched, 1, 9, true, &state)
-            .unwrap();
-        assert!(again.take_active(9).iter().all(|(_, row)| row.fetched == 6));
-    }
-
-    #[test]
-    fn domains_are_told_apart_and_patterns_bounded() {
-        let state = MemoryState::default();
-        let mut counts = HostCounts::default();
-        for n in 0..50 {
-            for _ in 0..3 {
-                counts.linked(1, &format!("d{n}.example"), &state).unwrap();
-            }
-        }
-        let rows = counts.take_active(9);
-        assert!(
-            (40..60).contains(&rows[0].1.in_domains()),
-            "{:?}",
-            rows[0].1.in_domains()
-        );
-        for n in 0..PATTERNS + 50 {
-            // A name without digits, so that each is a pattern of its own.
-            let name: String = format!("{n:x}")
-                .bytes()
-                .map(|b| (b'g' + b % 16) as char)
-                .collect();
-            counts
-                .visit(
-                    &url(&format!("/{name}")),
-                    Outcome::Fetched,
-                    1,
-                    1,
-                    true,
-                    &state,
-                )
-                .unwrap();
-        }
-        let rows = counts.take_active(usize::MAX);
-        assert!(rows.len() as u32 <= PATTERNS + 2, "{}", rows.len());
-    }
-
-    #[test]
-    fn damaged_rows_do_not_panic() {
-        let whole = Counts {
-            change: Some(Change::default()),
-            ..Counts::default()
-        }
-        .encode();
-        assert!(Counts::decode(&whole).is_some());
-        for end in 0..whole.len() {
-            let _ = Counts::decode(&whole[..end]);
-        }
-    }
-}
+#[path = "counts_tests.rs"]
+mod tests;

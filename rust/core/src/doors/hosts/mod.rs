@@ -5,5 +5,5 @@ mod counts;
 mod pattern;
 pub mod trap;
 
-pub use counts::{Change, CountKey, Counts, HostCounts};
+pub use counts::{CountKey, Counts, Decision, HostCounts};
 pub use pattern::pattern;

@@ -3,14 +3,17 @@
 //! `/shop/item-1234/9f8e7d6c5b4a?page=3&sort=up` is of the pattern `/shop/item-{n}/{hash}?page&sort`:
 //! numbers, hashes and long tokens are generalised, of a query only the names are kept, sorted.
 
-/// Bytes of a pattern, and segments and parameters that it has at most.
+// These numbers judge nothing: they only say which URLs are counted in one row. A policy sees the row with its
+// counts and decides; another grouping would need another row format, so they are no settings.
+
+/// Bytes of a pattern, and segments and parameters that it has at most: bounds of a row's size.
 const LONGEST: usize = 200;
 const SEGMENTS: usize = 12;
 const PARAMETERS: usize = 12;
 
-/// A segment that is longer is taken for a token.
+/// A segment that is longer is taken for a token: titles in URLs are shorter, or vary as much.
 const LONG_SEGMENT: usize = 40;
-/// Hexadecimal digits from which a segment is taken for a hash.
+/// Hexadecimal digits from which a segment is taken for a hash: the shortest in use is a CRC-32.
 const HASH: usize = 8;
 
 /// The pattern of a path and query.

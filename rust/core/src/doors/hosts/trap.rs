@@ -22,8 +22,11 @@ pub struct Settings {
     pub grown_path: usize,
     pub longest_path: usize,
     pub repeats: usize,
+    pub longest_run: usize,
     pub crowded_query: usize,
     pub first_year: u32,
+    pub oldest_year: u32,
+    pub latest_year: u32,
     /// URLs of each suspect shape that one host may have.
     pub budget: u32,
 }
@@ -146,7 +149,7 @@ fn shape(path_and_query: &str, grows: bool, year: u32, settings: &Settings) -> S
         count += 1;
     }
     let segments = &segments[..count];
-    if (1..=3).any(|run| repeats(segments, run, settings.repeats)) {
+    if (1..=settings.longest_run).any(|run| repeats(segments, run, settings.repeats)) {
         return Shape::Endless;
     }
     if count >= settings.long_path {
@@ -158,7 +161,7 @@ fn shape(path_and_query: &str, grows: bool, year: u32, settings: &Settings) -> S
     if grows && count >= settings.grown_path {
         return Shape::Suspect(3);
     }
-    let far = |text: &str| is_far_year(text, settings.first_year, year);
+    let far = |text: &str| is_far_year(text, settings, year);
     let values = query
         .split('&')
         .filter_map(|pair| Some(pair.split_once('=')?.1));
@@ -185,13 +188,14 @@ fn repeats(segments: &[&str], run: usize, most: usize) -> bool {
 }
 
 /// Four digits that read as a year, or begin a date, which ordinary pages are not about.
-fn is_far_year(text: &str, first: u32, year: u32) -> bool {
+fn is_far_year(text: &str, settings: &Settings, year: u32) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_date = digits == 4 && matches!(text.as_bytes().get(4), None | Some(b'-'));
     let Some(found) = text.get(..4).and_then(|digits| digits.parse::<u32>().ok()) else {
         return false;
     };
-    is_date && (1000..3000).contains(&found) && !(first..=year + 1).contains(&found)
+    let is_year = (settings.oldest_year..=settings.latest_year).contains(&found);
+    is_date && is_year && !(settings.first_year..=year + 1).contains(&found)
 }
 
 /// The year of a moment, near enough.
@@ -213,8 +217,11 @@ mod tests {
             grown_path: 4,
             longest_path: 32,
             repeats: 3,
+            longest_run: 3,
             crowded_query: 4,
             first_year: 1990,
+            oldest_year: 1000,
+            latest_year: 2999,
             budget,
         }
     }
@@ -246,6 +253,21 @@ mod tests {
             shape("/deep/a/b/", true, 2026, &settings(5)),
             Shape::Ordinary
         );
+        // What counts is said by the settings.
+        let other = Settings {
+            long_path: 64,
+            longest_run: 1,
+            oldest_year: 1900,
+            latest_year: 2050,
+            ..settings(5)
+        };
+        for path in [
+            "/x/a/b/a/b/a/b/a/b",
+            "/calendar/2061/12/8/",
+            "/day/1889-01-02",
+        ] {
+            assert_eq!(shape(path, false, 2026, &other), Shape::Ordinary, "{path}");
+        }
         assert!(grows("http://a/x/y/z/", "http://a/x/y/"));
         assert!(
             !grows("http://a/x/y/", "http://a/x/y/") && !grows("http://a/x/yz", "http://a/x/y")

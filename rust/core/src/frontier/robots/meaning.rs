@@ -5,10 +5,6 @@ use crate::outcome::Outcome;
 /// Redirects to be followed in a row, also to another host, before the file counts as absent.
 pub const MAX_REDIRECTS: u8 = 5;
 
-/// Tries, the first one too, of the robots file of a host that has never answered. The waits
-/// between them are `robots_wait` and four times that: with a minute, it ends after five.
-const TRIES: u8 = 3;
-
 /// What follows from a visit to `robots.txt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -65,12 +61,12 @@ pub const fn meaning(outcome: Outcome, redirects: u8) -> Meaning {
 }
 
 /// How often a host that has never answered is asked for its robots file, before its URLs leave
-/// the queue with this outcome.
+/// the queue with this outcome; `most` is said by `policy/hosts/robots.py`.
 #[must_use]
-pub const fn tries(outcome: Outcome) -> u8 {
+pub const fn tries(outcome: Outcome, most: u8) -> u8 {
     match outcome {
         // Our own decision, which does not change by itself.
         Outcome::UrlRefused | Outcome::ForbiddenAddress => 1,
-        _ => TRIES,
+        _ => most,
     }
 }

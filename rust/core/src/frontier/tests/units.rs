@@ -220,6 +220,38 @@ fn ends_with(desk: &mut Desk, outcome: Outcome) -> (usize, Vec<Outcome>) {
 }
 
 #[test]
+fn tries_and_waits_are_those_of_the_settings() {
+    let mut desk = Desk::new(Settings {
+        robots_tries: 4,
+        robots_wait: SECOND,
+        robots_growth_unanswered: 10.0,
+        ..Settings::default()
+    });
+    desk.urls(&["http://a.test/"]);
+    let (made, _) = ends_with(&mut desk, Outcome::ConnectFailed);
+    // 1 + 10 + 100 seconds, each rounded up.
+    assert_eq!(made, 4);
+    assert!((111..=114).contains(&((desk.now - START) / SECOND)));
+    for (patience, expected) in [(0, true), (1, false)] {
+        let mut desk = Desk::new(Settings {
+            failures_before_wait: patience,
+            ..Settings::default()
+        });
+        desk.urls(&["http://a.test/1", "http://a.test/2"]);
+        desk.robots("");
+        let visit = desk.next();
+        let report = Report::new(Outcome::TimedOut, desk.now, desk.now);
+        desk.finish(&visit, &report);
+        let (next, _, _) = desk.take();
+        let Next::NothingDue { until } = next else {
+            panic!("{next:?}");
+        };
+        let wait = Settings::default().policy(Outcome::TimedOut).wait;
+        assert_eq!(until >= desk.now + wait, expected, "{patience}");
+    }
+}
+
+#[test]
 fn a_host_that_never_answers_ends_in_minutes() {
     for (outcome, tries) in [
         (Outcome::DnsNotFound, 3),

@@ -104,6 +104,7 @@ fn check_rule<'a>(
     if !any {
         return Err(("effect", "it has none".into()));
     }
+    check_ports(rule)?;
     if let Some(name) = &rule.credentials {
         if !table.credentials.contains_key(name) {
             let text = format!("there are no credentials called {name:?}");
@@ -115,6 +116,27 @@ fn check_rule<'a>(
         }
     }
     Ok(())
+}
+
+/// A host is one whatever its scheme: what holds for all of it cannot ask for a usual port.
+fn check_ports(rule: &RuleRow) -> Result<(), Said> {
+    let of_host = [
+        ("delay", rule.delay.is_some()),
+        ("per_host", rule.per_host.is_some()),
+        ("quota", rule.quota.is_some()),
+    ];
+    let mut hosts = rule.conditions.host.iter();
+    let usual = hosts.find(|text| super::names::has_usual_port(text));
+    match (of_host.iter().find(|(_, given)| *given), usual) {
+        (Some((effect, _)), Some(host)) => {
+            let text = "http and https on their usual ports are one host; leave the port out";
+            Err((
+                effect,
+                format!("it cannot depend on the port of {host}: {text}"),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// An effect, whether it is given, the conditions that it cannot have, and why.

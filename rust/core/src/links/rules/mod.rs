@@ -26,6 +26,7 @@ mod names;
 pub(crate) mod patterns;
 mod set;
 mod settings;
+mod spelling;
 #[cfg(test)]
 mod tests;
 

@@ -53,12 +53,6 @@ impl Patterns {
     }
 }
 
-/// A glob as a regular expression: `*` stands for any characters, all others for themselves.
-pub(super) fn of_glob(glob: &str) -> String {
-    let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
-    format!("(?s)^{}$", parts.join(".*"))
-}
-
 /// Beginnings of a text. A look-up is a binary search and a walk along the beginnings of
 /// beginnings.
 #[derive(Clone, Debug, Default)]
@@ -122,6 +116,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::spelling::{Place, of_glob};
     use super::*;
 
     #[test]
@@ -129,7 +124,7 @@ mod tests {
         let list = ["/a*.html?p=*", "/b", "*print*"];
         let list: Vec<_> = (0..)
             .zip(list)
-            .map(|(n, glob)| (of_glob(glob), n))
+            .map(|(n, glob)| (of_glob(glob, Place::Path).unwrap(), n))
             .collect();
         let patterns = Patterns::new(&list).unwrap().unwrap();
         let found = |text: &str| {

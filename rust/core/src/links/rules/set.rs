@@ -5,8 +5,9 @@ use ahash::AHashMap;
 use super::bits::Bits;
 use super::facts::Facts;
 use super::hosts::Names;
-use super::patterns::{Patterns, Prefixes, of_glob};
+use super::patterns::{Patterns, Prefixes};
 use super::settings::Conditions;
+use super::spelling::{Place, of_glob, spell};
 use super::{Wrong, names};
 use crate::canonical::Url;
 use crate::parse::LinkKind;
@@ -18,6 +19,8 @@ pub(super) struct Set {
     pub rules: Vec<usize>,
     all: Bits,
     host: Option<Condition<Names<Bits>>>,
+    /// Some rule names the usual port of a scheme, which no URL has.
+    usual_ports: bool,
     domain: Option<Condition<Names<Bits>>>,
     scheme: Option<Condition<[Bits; 2]>>,
     /// From a depth on, which match; sorted.
@@ -76,8 +79,10 @@ impl Set {
             rules: &rules,
             rows: &rows,
         };
+        let mut hosts = rows.iter().flat_map(|row| &row.host);
         Ok(Some(Set {
             all: Bits::first(rules.len()),
+            usual_ports: hosts.any(|text| names::has_usual_port(text)),
             host: part.names(|row| &row.host, names::host, "match.host")?,
             domain: part.names(|row| &row.domain, names::domain, "match.domain")?,
             scheme: part.schemes()?,
@@ -86,7 +91,7 @@ impl Set {
             prefix: part.prefixes()?,
             query: part.queries()?,
             glob: part.globs()?,
-            regex: part.patterns(|row| &row.regex, str::to_owned, "match.regex")?,
+            regex: part.patterns(|row| &row.regex, names::expression, "match.regex")?,
             mime: part.names(|row| &row.mime, names::mime, "match.mime")?,
             status: part.statuses()?,
             rules,
@@ -99,10 +104,18 @@ impl Set {
         let open = |condition_free: Bits| if guess { self.all } else { condition_free };
         if let Some(host) = &self.host {
             let mut found = host.free;
-            for name in [facts.hostname, facts.host] {
+            let mut join = |name: &str| {
                 if let Some(rules) = host.index.get(name) {
                     found.join(rules);
                 }
+            };
+            join(facts.hostname);
+            join(facts.host);
+            if self.usual_ports
+                && let Some(url) = facts.url
+                && facts.host == facts.hostname
+            {
+                join(&format!("{}:{}", facts.host, url.port()));
             }
             left.keep(&found);
         }
@@ -347,7 +360,9 @@ impl Part<'_> {
                 let text = format!("{text:?} does not begin with /");
                 return Err(self.wrong(at, "match.path_prefix", text));
             }
-            list.push((text.to_owned(), at as u16));
+            let spelt = spell(text, Place::Path);
+            let spelt = spelt.map_err(|text| self.wrong(at, "match.path_prefix", text))?;
+            list.push((spelt, at as u16));
         }
         let index = Prefixes::new(&list);
         Ok((!list.is_empty()).then_some(Condition { free, index }))
@@ -356,14 +371,15 @@ impl Part<'_> {
     fn patterns(
         &self,
         field: fn(&Conditions) -> &Vec<String>,
-        spell: fn(&str) -> String,
+        spell: fn(&str) -> Result<String, String>,
         name: &'static str,
     ) -> Result<Option<Condition<Patterns>>, Wrong> {
         let free = self.free(|row| !field(row).is_empty());
-        let list: Vec<(String, u16)> = self
-            .texts(field)
-            .map(|(at, text)| (spell(text), at as u16))
-            .collect();
+        let mut list: Vec<(String, u16)> = Vec::new();
+        for (at, text) in self.texts(field) {
+            let spelt = spell(text).map_err(|reason| self.wrong(at, name, reason))?;
+            list.push((spelt, at as u16));
+        }
         let compiled = Patterns::new(&list).map_err(|(number, reason)| {
             let at = number.and_then(|number| list.get(number));
             Wrong {
@@ -382,24 +398,34 @@ impl Part<'_> {
                 return Err(self.wrong(at, "match.glob", text));
             }
         }
-        self.patterns(|row| &row.glob, of_glob, "match.glob")
+        self.patterns(
+            |row| &row.glob,
+            |glob| of_glob(glob, Place::Path),
+            "match.glob",
+        )
     }
 
     fn queries(&self) -> Result<Option<Condition<Names<Parameter>>>, Wrong> {
         let free = self.free(|row| !row.query.is_empty());
         let mut index = Names::<Parameter>::default();
-        let mut values: AHashMap<&str, Vec<(String, u16)>> = AHashMap::new();
+        let mut values: AHashMap<String, Vec<(String, u16)>> = AHashMap::new();
         for (at, text) in self.texts(|row| &row.query) {
             let (name, value) = text.split_once('=').unwrap_or((text, "*"));
             if name.is_empty() {
                 let text = format!("{text:?} has no parameter name");
                 return Err(self.wrong(at, "match.query", text));
             }
+            if text.contains('&') {
+                let text = format!("{text:?} is more than one parameter");
+                return Err(self.wrong(at, "match.query", text));
+            }
+            let wrong = |text: String| self.wrong(at, "match.query", text);
+            let name = spell(name, Place::Query).map_err(wrong)?;
             if value == "*" {
-                index.entry(name).named.add(at);
+                index.entry(&name).named.add(at);
             } else {
-                let list = values.entry(name).or_default();
-                list.push((of_glob(value), at as u16));
+                let value = of_glob(value, Place::Query).map_err(wrong)?;
+                values.entry(name).or_default().push((value, at as u16));
             }
         }
         for (name, list) in values {
@@ -411,7 +437,7 @@ impl Part<'_> {
                     reason,
                 )
             })?;
-            index.entry(name).values = compiled;
+            index.entry(&name).values = compiled;
         }
         Ok((!index.is_empty()).then_some(Condition { free, index }))
     }

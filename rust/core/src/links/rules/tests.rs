@@ -105,6 +105,51 @@ fn each_condition_on_urls() {
 }
 
 #[test]
+fn conditions_are_spelt_as_urls_are() {
+    dropped(
+        r#"{"path_prefix": ["/caf\u00e9/", "/a b/", "/%c3%a4"]}"#,
+        &[
+            "http://x/caf\u{e9}/1",
+            "http://x/caf%c3%a9/1",
+            "http://x/a b/",
+            "http://x/\u{e4}",
+        ],
+        &["http://x/cafe/"],
+    );
+    dropped(
+        r#"{"glob": ["*/caf\u00e9?q=*'*"]}"#,
+        &["http://x/a/caf\u{e9}?q=it's"],
+        &["http://x/caf\u{e9}"],
+    );
+    dropped(
+        r#"{"query": ["gr\u00f6\u00dfe", "sort=na\u00efve*"]}"#,
+        &["http://x/?gr\u{f6}\u{df}e=1", "http://x/?sort=na%c3%afve+1"],
+        &["http://x/?sort=naive"],
+    );
+}
+
+#[test]
+fn a_port_that_is_given_must_hold() {
+    dropped(
+        r#"{"host": ["a.test:80", "127.0.0.1:443", "[::1]:80"]}"#,
+        &[
+            "http://a.test/",
+            "http://a.test:80/",
+            "https://a.test:80/",
+            "https://127.0.0.1/",
+            "http://[::1]/",
+        ],
+        &[
+            "https://a.test/",
+            "http://a.test:8080/",
+            "http://127.0.0.1/",
+            "http://127.0.0.1:8000/",
+            "https://[::1]/",
+        ],
+    );
+}
+
+#[test]
 fn all_conditions_must_hold_and_of_a_list_one() {
     dropped(
         r#"{"host": ["a.test", "b.test"], "path_prefix": ["/x"], "query": ["p"], "scheme": ["https"]}"#,
@@ -239,6 +284,26 @@ fn why_names_the_rules_and_what_it_does_not_know() {
 #[test]
 fn what_is_wrong_is_named_with_rule_and_field() {
     for (wrong, said) in [
+        (
+            r#"{"name": "a", "match": {"regex": ["caf\u00e9"]}, "drop": "so"}"#,
+            "rule 'a': match.regex: \"caf\u{e9}\" has '\u{e9}', and URLs are in ASCII: write %C3%A9",
+        ),
+        (
+            r#"{"name": "a", "match": {"path_prefix": ["/a/../b"]}, "drop": "so"}"#,
+            "rule 'a': match.path_prefix: \"/a/../b\" has a segment of dots",
+        ),
+        (
+            r#"{"name": "a", "match": {"query": ["a&b"]}, "drop": "so"}"#,
+            "rule 'a': match.query: \"a&b\" is more than one parameter",
+        ),
+        (
+            r#"{"name": "a", "match": {"domain": ["a.test:80"]}, "drop": "so"}"#,
+            "rule 'a': match.domain: \"a.test:80\" has a port",
+        ),
+        (
+            r#"{"name": "a", "match": {"host": ["a.test:443"]}, "delay": 1}"#,
+            "rule 'a': delay: it cannot depend on the port of a.test:443",
+        ),
         (
             r#"{"name": "x", "match": {"regex": ["a("]}, "drop": "y"}"#,
             "rule 'x': match.regex: ",

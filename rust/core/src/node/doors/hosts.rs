@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::super::{Node, NodeError};
 use super::HostDecision;
 use crate::canonical::Url;
-use crate::doors::hosts::{Change, CountKey, Counts};
+use crate::doors::hosts::{CountKey, Counts, Decision};
 use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
 use crate::frontier::{HostPolicy, HostView, Refusal};
 use crate::links::{Link, Score};
@@ -151,7 +151,7 @@ impl Node {
         }
         self.questions.hosts.last = Some(now);
         let mut rows = Vec::new();
-        for (key, counts) in self.host_counts.take_active(settings.rows) {
+        for (key, counts) in self.host_counts.take_active(settings.rows, &*self.state)? {
             let view = self.frontier.explain(key.0, &*self.state)?;
             rows.extend(view.map(|view| Row { key, counts, view }));
         }
@@ -171,7 +171,7 @@ impl Node {
         let now = self.clock.now();
         for (row, &key) in keys.iter().enumerate() {
             if key.1 != 0 {
-                self.decide_pattern(key, answer, row);
+                self.decide_pattern(key, answer, row)?;
             } else if self.decide_host(key.0, answer, row, now)? {
                 self.shares.touch_host(key.0);
             }
@@ -239,19 +239,30 @@ impl Node {
         self.host_news.take()
     }
 
-    fn decide_pattern(&mut self, key: CountKey, answer: &Answer, row: usize) {
-        let (budget, weight) = (answer.whole("budget", row), answer.number("weight", row));
-        let given_up = answer.bool("give_up", row);
-        if budget.is_none() && weight.is_none() && given_up.is_none() {
-            return;
-        }
-        let change = Change {
-            budget,
-            weight: weight.map_or(1.0, |weight| weight as f32),
-            given_up: given_up.unwrap_or(false),
-            reason: answer.reason(row).unwrap_or_default().into(),
+    fn decide_pattern(
+        &mut self,
+        key: CountKey,
+        answer: &Answer,
+        row: usize,
+    ) -> Result<(), NodeError> {
+        let decision = Decision {
+            budget: answer.whole("budget", row),
+            weight: answer.number("weight", row).map(|weight| weight as f32),
+            give_up: answer.bool("give_up", row),
+            reason: answer.reason(row).map(Into::into),
         };
-        self.host_counts.decide(key, change);
+        if decision.budget.is_some() || decision.weight.is_some() || decision.give_up.is_some() {
+            let decided = self.host_counts.decide(key, decision, &*self.state)?;
+            if let Some(decided) = decided.filter(|decided| !decided.words().is_empty())
+                && let Some(view) = self.frontier.explain(key.0, &*self.state)?
+            {
+                let mut what = decided.words();
+                what[0] = format!("pattern {}: {}", decided.pattern, what[0]);
+                let reason = &decided.after.reason;
+                self.host_news.add(&view.record.name, what, reason);
+            }
+        }
+        Ok(())
     }
 }
 

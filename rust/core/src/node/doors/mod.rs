@@ -110,7 +110,7 @@ impl Node {
     }
 
     /// Whether a door has a policy that can be asked now.
-    fn is_asked(&self, door: Door) -> bool {
+    pub(super) fn is_asked(&self, door: Door) -> bool {
         self.settings.doors.get(door).is_some() && !self.doors.rests(door, Instant::now())
     }
 }

@@ -164,9 +164,20 @@ fn size(visited: &Visited) -> usize {
         .map(|member| member.bytes.len())
         .sum();
     let body = visited.body.as_ref().map_or(0, bytes::Bytes::len);
-    let text = visited.facts.as_ref().map_or(0, |facts| facts.text.len());
-    let links = visited.links.followed.len() * 200;
-    records + body + text + links + 1_024
+    let heads = visited.request_head.len() + visited.response_head.len();
+    let facts = visited.facts.as_ref().map_or(0, |facts| {
+        let canonical = facts.canonical.as_ref().map_or(0, String::len);
+        facts.text.len() + facts.title.len() + facts.lang.len() + canonical
+    });
+    // The page that they were found on is one text for all of them.
+    let links: usize = (visited.links.followed.iter())
+        .map(|link| {
+            let anchor = link.anchor.as_deref().map_or(0, str::len);
+            size_of::<Link>() + link.url.as_str().len() + anchor
+        })
+        .sum();
+    let own = size_of::<Visited>() + visited.task.url.as_str().len() + visited.detail.len();
+    records + body + heads + facts + links + own
 }
 
 fn table<'a>(
@@ -270,8 +281,40 @@ fn headers(head: &[u8]) -> Vec<(String, String)> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::headers;
+    use std::sync::Arc;
+
+    use super::{headers, size};
+    use crate::canonical::{Grouping, Url};
+    use crate::frontier::Purpose;
+    use crate::links::Link;
+    use crate::node::pool::Visited;
+    use crate::outcome::Outcome;
+    use crate::parse::LinkKind;
+
+    #[test]
+    fn what_a_page_takes_is_counted_as_long_as_it_is() {
+        let url = |path: &str| {
+            Url::from_canonical(format!("http://a.example/{path}"), Grouping::Host).unwrap()
+        };
+        let task = crate::node::task(1, url(""), Purpose::Page);
+        let mut page = Visited::without_answer(task, Outcome::Fetched, 1);
+        let bare = size(&page);
+        assert!(bare < 2_000, "{bare}");
+        page.response_head = vec![b'x'; 5_000];
+        page.request_head = vec![b'x'; 500];
+        let heads = size(&page);
+        assert_eq!(heads, bare + 5_500);
+        let from: Arc<str> = Arc::from("http://a.example/");
+        for n in 0..100 {
+            let path = format!("{n:02}{}", "p".repeat(1_998));
+            let mut link = Link::new(url(&path), Arc::clone(&from), LinkKind::Area);
+            link.anchor = Some("w".repeat(500).into());
+            page.links.followed.push(link);
+        }
+        assert!(size(&page) >= heads + 100 * 2_500, "{}", size(&page));
+    }
 
     #[test]
     fn heads_are_read_line_by_line() {

@@ -22,6 +22,7 @@ pub use crate::fetch::Purpose;
 use crate::links::Outlinks;
 use crate::links::rules::PageTerms;
 use crate::outcome::Outcome;
+use crate::store::Original;
 use crate::store::warc::{Digest, Member};
 
 pub(super) use records::revisit_records;
@@ -70,14 +71,6 @@ pub struct Facts {
     /// Where a policy asks for them.
     pub canonical: Option<String>,
     pub text: String,
-}
-
-/// The stored page that has the same content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Original {
-    pub url: String,
-    pub date: u64,
-    pub payload: Digest,
 }
 
 /// What became of a task.

@@ -1,8 +1,9 @@
 //! The WARC records of a visit, ready to append.
 
-use super::{Original, Policies, Visited};
+use super::{Policies, Visited};
 use crate::fetch::Response;
 use crate::outcome::Outcome;
+use crate::store::Original;
 use crate::store::warc::{self, Digest, Member, Meta, RefersTo};
 
 /// Response and request of a visit, and its outlinks where they are asked for.

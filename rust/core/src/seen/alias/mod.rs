@@ -51,6 +51,8 @@ pub struct Settings {
     pub differences: f64,
     /// Pages with fewer bytes say nothing.
     pub least_bytes: u64,
+    /// Pages whose simhash differs in so few bits are neither for nor against.
+    pub near_bits: u32,
 }
 
 impl Default for Settings {
@@ -61,6 +63,7 @@ impl Default for Settings {
             after_shared: 8,
             differences: 0.05,
             least_bytes: 256,
+            near_bits: 3,
         }
     }
 }

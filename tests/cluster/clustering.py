@@ -32,7 +32,7 @@ GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
 LEASE = 3.0
 LONG_LEASE = ["--set", "cluster.lease=20s"]
 """For tests in which no lease runs out: a machine that is busy for seconds does not end one."""
-DELAY = 0.1
+DELAY = 0.02
 """Seconds between visits to a host, where nothing else is said."""
 SLOW = "400ms"
 """For tests that do things while the crawl goes on: it lasts until `Cluster.hurry`, on any machine."""

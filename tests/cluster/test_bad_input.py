@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from tests.cluster.clustering import GOSSAMER, SLOW, Cluster
 from tests.crawl.crawling import until
 
+from gossamer.cli.main import main
+from gossamer.cluster import requests
 from gossamer.cluster.messages import Crawl, encode
 from gossamer.cluster.snapshots import Snapshots
 from gossamer.cluster.summary import Summary
@@ -46,19 +49,30 @@ def test_wrong_address(tmp_path: Path, command: str) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_missing_settings(tmp_path: Path, server: Server) -> None:
-    for ended, words in (
-        (run("node", "--out", str(tmp_path)), "no engine is named"),
-        (run("node", "--engine", server.url, "--out", str(tmp_path)), "no place for snapshots"),
-        (node(tmp_path, server.url, "--name", "a.b"), "node name"),
-        (node(tmp_path, server.url, "--crawl", "a b"), "cluster.name"),
-        (node(tmp_path, server.url, "--set", "cluster.leese=1s"), "did you mean lease?"),
+def test_missing_settings(
+    tmp_path: Path,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run_here(*arguments: str) -> int:
+        """The same command line without another process."""
+        monkeypatch.setattr(sys, "argv", ["gossamer", *arguments])
+        return main()
+
+    usual = ["--out", str(tmp_path / "node"), "--snapshots", str(tmp_path / "snapshots")]
+    for arguments, words in (
+        (["--out", str(tmp_path)], "no engine is named"),
+        (["--engine", server.url, "--out", str(tmp_path)], "no place for snapshots"),
+        (["--engine", server.url, *usual, "--name", "a.b"], "node name"),
+        (["--engine", server.url, *usual, "--crawl", "a b"], "cluster.name"),
+        (["--engine", server.url, *usual, "--set", "cluster.leese=1s"], "did you mean lease?"),
     ):
-        assert ended.returncode == 2, ended.stderr
-        assert words in ended.stderr
-    ended = run("nodes", "list", "--engine", server.url)
-    assert ended.returncode == 1
-    assert "no control node answers" in ended.stderr
+        assert run_here("node", *arguments) == 2
+        assert words in capsys.readouterr().err
+    monkeypatch.setattr(requests, "NOBODY", 0.5)
+    assert run_here("nodes", "list", "--engine", server.url) == 1
+    assert "no control node answers" in capsys.readouterr().err
 
 
 def test_a_crawl_of_another_version(tmp_path: Path, server: Server) -> None:

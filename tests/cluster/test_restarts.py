@@ -17,35 +17,6 @@ from gossamer.simweb import SimWeb
 Maker = Callable[..., Cluster]
 
 
-def test_control_node_killed(cluster: Maker, web: SimWeb) -> None:
-    one = cluster(*LONG_LEASE, delay="100ms")
-    one.start()
-    one.until_requests(300)
-    assert one.control is not None
-    one.control.kill()
-    one.until_requests(700)
-    one.start_control()
-    one.until_done()
-    assert one.check_union() == Counter()
-
-
-@large
-def test_a_second_control_node_takes_over(cluster: Maker, web: SimWeb) -> None:
-    one = cluster("--set", "cluster.lease=6s", delay=SLOW)
-    one.start()
-    one.until_requests(100)
-    first = one.control
-    assert first is not None
-    second = one.start_control(name="second")
-    until((one.out / "second/map.json").exists, "the second to know the map", 60)
-    assert "leads" not in second.said()
-    first.kill()
-    one.until_status(lambda s: s.leader == "second", "the second to lead")
-    one.hurry()
-    one.until_done()
-    assert one.check_union() == Counter()
-
-
 def test_restart_of_everything(cluster: Maker, web: SimWeb, web_log: Path) -> None:
     one = cluster(*LONG_LEASE, delay="100ms")
     one.start()

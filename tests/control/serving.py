@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import io
 import itertools
 import json
 import os
@@ -14,7 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
+from gossamer.cli import main as command_line
 from gossamer.simweb import SimWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
@@ -143,17 +146,20 @@ class Served:
         return answer.json
 
     def command(self, *words: str, environ: dict[str, str] | None = None) -> Any:
-        """A command of ours against this crawl."""
-        done = subprocess.run(
-            [*GOSSAMER, *words, "--out", str(self.out), "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            env=os.environ | (environ or {}),
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        """A command of ours against this crawl: the whole command line, without another process."""
+        said, answer = io.StringIO(), io.StringIO()
+        with (
+            mock.patch.object(sys, "argv", ["gossamer", *words, "--out", str(self.out), "--json"]),
+            mock.patch.dict(os.environ, environ or {}),
+            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(answer),
+        ):
+            try:
+                code: object = command_line.main()
+            except SystemExit as ended:
+                code = ended.code
+        assert code == 0, said.getvalue()
+        return json.loads(answer.getvalue())
 
     def get_seed(self) -> str:
         assert self.web is not None

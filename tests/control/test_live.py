@@ -26,14 +26,14 @@ def outcomes(crawl: Served, *names: str) -> int:
 
 def test_a_longer_gap_holds_at_once(crawl: Served, web_log: Path):
     until(lambda: len(requests(web_log)) > 200, "the crawl is under way")
-    crawl.set(politeness__delay="3s")
+    crawl.set(politeness__delay="1500ms")
     begun = time.time()
     gaps = until(lambda: len(found := gaps_since(web_log, begun)) > 20 and found, "second visits")
-    assert min(gaps) >= 2.99
+    assert min(gaps) >= 1.49
     crawl.post("/settings/changes/1/undo")
     undone = time.time()
     # A shorter gap holds from each host's next visit on.
-    until(lambda: sum(gap < 2.9 for gap in gaps_since(web_log, undone)) > 100, "the old gap again")
+    until(lambda: sum(gap < 1.4 for gap in gaps_since(web_log, undone)) > 100, "the old gap again")
 
 
 def test_concurrency_goes_down_to_one(crawl: Served, web_log: Path):

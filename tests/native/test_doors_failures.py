@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.native.doors import Answer, Crawl, page, site
+from tests.native.doors import Answer, Crawl, page, settings, site
 
-from gossamer._native import Batch
+from gossamer._native import Batch, Node
 
 PAGES = {"/": page(*[f"/{n}" for n in range(30)])} | {f"/{n}": page() for n in range(30)}
 COLUMNS = {door: {"columns": ["url"], "rows": 4} for door in ("pages", "order", "refresh")}
@@ -114,3 +115,26 @@ def test_pages_that_are_held_when_the_node_closes_are_kept(tmp_path: Path) -> No
         crawl.run(web.url + "/", until=lambda: doors.next("pages", 0.0) is not None)
         crawl.close()
     assert crawl.outcomes()["/"] == "fetched"
+
+
+def test_who_fails_a_batch_says_how(tmp_path: Path) -> None:
+    node = Node(tmp_path, settings({"order": COLUMNS["order"]}))
+    doors = node.doors()
+    kinds: list[tuple[str, ...]] = [(), ("failed",), ("nonsense",)]
+
+    def fail() -> None:
+        for kind in kinds:
+            batch = doors.next("order", 60.0)
+            assert batch is not None
+            with pytest.raises(ValueError, match="neither failed nor nonsense"):
+                doors.fail(batch.number, "no", "bad")
+            doors.fail(batch.number, "no", *kind)
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    for number in range(len(kinds)):
+        node.add_seeds([f"http://127.0.0.1:9/{number}"])
+    thread.join()
+    report = json.loads(doors.report())["order"]
+    node.close()
+    assert (report["failed"], report["nonsense"]) == (2, 1)

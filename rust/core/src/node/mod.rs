@@ -40,8 +40,8 @@ use std::time::{Duration, Instant};
 
 use crate::canonical::{Rules, Url};
 use crate::clock::{Clock, thread_cpu};
+use crate::doors::Doors;
 use crate::doors::hosts::{HostCounts, trap};
-use crate::doors::{Door, Doors};
 use crate::exchange::Grants;
 use crate::frontier::robots::Robots;
 use crate::frontier::{Frontier, Next, Purpose as Turn, RobotsRules, Visit};
@@ -277,7 +277,7 @@ impl Node {
         }
         self.hand_out()?;
         self.send_batch(self.is_batch_whole())?;
-        if self.pool.in_flight() == 0 && self.in_flight() > 0 {
+        if self.pool.in_flight() == 0 && (self.in_flight() > 0 || self.rerank_waits()) {
             // Only a policy can bring something; what was held just now is given to it in time.
             self.doors.wait(self.door_patience(wait));
         } else if self.in_flight() == 0 && self.open_is_empty() {
@@ -290,11 +290,7 @@ impl Node {
     /// How long this round may wait for something to arrive.
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
-        // Fresh links may hold the door of the order: then an answer is waited for.
-        let shut =
-            || self.is_asked(Door::Order) && !self.doors.is_open(Door::Order, Instant::now());
-        let reranks = self.frontier.is_reranking() && self.questions.rerank.is_none();
-        let busy = has_room && reranks && !shut();
+        let busy = has_room && self.frontier.is_reranking() && !self.rerank_waits();
         let mut wait = if busy { Duration::ZERO } else { wait };
         if self.exchange.is_some() {
             wait = wait.min(exchange::LOOK);

@@ -1,6 +1,9 @@
 //! Re-ranking between a node's other work: a slice a round, so that visits go on meanwhile.
 
+use std::time::Instant;
+
 use super::{Node, NodeError};
+use crate::doors::Door;
 
 /// URLs looked at in one round: a few milliseconds.
 const SLICE: usize = 1_000;
@@ -30,6 +33,14 @@ impl Node {
             self.shares.touch_host(key);
         }
         Ok(())
+    }
+
+    /// Whether re-ranking goes on only when a policy has answered: a slice of the queue, or fresh links that
+    /// hold all places at the door.
+    pub(super) fn rerank_waits(&self) -> bool {
+        let is_full = || !self.doors.is_open(Door::Order, Instant::now());
+        self.frontier.is_reranking()
+            && (self.questions.rerank.is_some() || (self.is_asked(Door::Order) && is_full()))
     }
 
     /// Whether the open batch gains nothing by waiting.

@@ -25,7 +25,6 @@ class Formula:
     """Added if a sitemap names it."""
     seed: float = 1.0
     """The score of seeds, and of what stands at their depth: redirects of seeds, sitemaps."""
-
     kinds: Mapping[str, float] = field(default_factory=dict)
     """Added by how the URL was found: `a`, `form`, `img`, … as in `match.kind` of a rule."""
 

@@ -1,7 +1,7 @@
 """What a crawl takes from files and leaves in files, read in Python.
 
 Takes: the directory of a crawl, or a file of seeds. Gives: the fetch log as typed lines, the stored
-pages, their index, and the seeds. Writing is native (`rust/core/src/warc`).
+pages, their index, and the seeds. Writing is native (`rust/core/src/store/warc`).
 """
 
 from gossamer.library.fetch_log import LogDamagedError, LogLine, read_log

@@ -323,7 +323,7 @@ impl Tables {
                 return later(free);
             }
         } else {
-            let (busy, due) = ips.door(ip, now);
+            let (busy, due) = ips.access(ip, now);
             if busy {
                 return later(now + ASK_EVERY);
             }

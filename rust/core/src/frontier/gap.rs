@@ -38,7 +38,7 @@ impl HostRecord {
     /// The least time between two visits, and what asks for it.
     #[must_use]
     pub fn gap_and_source(&self, key: u64, settings: &Settings) -> (Micros, GapSource) {
-        let (setting, by) = settings.gap_of(key, &self.name);
+        let (setting, by) = settings.configured_gap(key, &self.name);
         let [http, https] = self.crawl_delay_ms;
         let asked = (u64::from(http.max(https)) * 1_000).min(settings.longest_crawl_delay);
         let response =

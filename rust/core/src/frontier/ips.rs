@@ -33,7 +33,7 @@ struct Table {
 
 /// Whether an address can be entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum Access {
     Open,
     /// Not before this frontier time.
     Later(Micros),
@@ -76,18 +76,18 @@ impl IpTable {
         let mut table = self.lock();
         let time = now.saturating_add(table.offset).max(table.latest);
         match table.enter(lease, ip, time, 0) {
-            Door::Open => Ok(()),
-            Door::Later(at) => Err(at.saturating_sub(table.offset)),
-            Door::Busy => Err(now.saturating_add(table.gap)),
+            Access::Open => Ok(()),
+            Access::Later(at) => Err(at.saturating_sub(table.offset)),
+            Access::Busy => Err(now.saturating_add(table.gap)),
         }
     }
 
     /// `most`: visitors that the host may have, where that is more than an address may.
-    pub(super) fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Door {
+    pub(super) fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Access {
         self.lock().look(ip, time, most)
     }
 
-    pub(super) fn enter(&self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Door {
+    pub(super) fn enter(&self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Access {
         self.lock().enter(lease, ip, time, most)
     }
 
@@ -121,13 +121,13 @@ impl IpTable {
     }
 
     /// Whether somebody is inside, and when the address is due by the caller's clock.
-    pub(crate) fn door(&self, ip: IpAddr, now: Micros) -> (bool, Micros) {
+    pub(crate) fn access(&self, ip: IpAddr, now: Micros) -> (bool, Micros) {
         let table = self.lock();
         let time = now.saturating_add(table.offset).max(table.latest);
         match table.look(ip, time, 0) {
-            Door::Open => (false, now),
-            Door::Later(at) => (false, at.saturating_sub(table.offset)),
-            Door::Busy => (true, now),
+            Access::Open => (false, now),
+            Access::Later(at) => (false, at.saturating_sub(table.offset)),
+            Access::Busy => (true, now),
         }
     }
 
@@ -150,28 +150,28 @@ impl IpTable {
 }
 
 impl Table {
-    fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Door {
+    fn look(&self, ip: IpAddr, time: Micros, most: u8) -> Access {
         let address = self.addresses.get(&ip).copied().unwrap_or_default();
         let due = address.next_due.max(self.floor);
         if address.busy >= self.per_ip.max(most).max(1) {
-            Door::Busy
+            Access::Busy
         } else if time < due {
-            Door::Later(due)
+            Access::Later(due)
         } else {
-            Door::Open
+            Access::Open
         }
     }
 
-    fn enter(&mut self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Door {
+    fn enter(&mut self, lease: u64, ip: IpAddr, time: Micros, most: u8) -> Access {
         if self
             .held
             .get(&lease)
             .is_some_and(|inside| inside.contains(&ip))
         {
-            return Door::Open;
+            return Access::Open;
         }
-        let door = self.look(ip, time, most);
-        if door == Door::Open {
+        let access = self.look(ip, time, most);
+        if access == Access::Open {
             self.sweep(time);
             let gap = self.gap;
             let address = self.addresses.entry(ip).or_default();
@@ -179,7 +179,7 @@ impl Table {
             address.next_due = time.saturating_add(gap);
             self.held.entry(lease).or_default().push(ip);
         }
-        door
+        access
     }
 
     /// Forgets addresses that could be entered anyway; at a cost of O(1) per entry made.

@@ -241,7 +241,7 @@ impl Settings {
 
     /// The gap that is set for a host, and by whom.
     #[must_use]
-    pub fn gap_of(&self, key: u64, host: &str) -> (Micros, GapSource) {
+    pub fn configured_gap(&self, key: u64, host: &str) -> (Micros, GapSource) {
         match self.gaps.get(&key) {
             Some(gap) => (*gap, GapSource::Setting),
             None => match self.terms(host).gap {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::gate::Gate;
 use super::host::Head;
-use super::ips::Door;
+use super::ips::Access;
 use super::queued::{Place, Queued};
 use super::{Frontier, Micros, Next, Purpose, Refusal, SECOND, Visit, damaged};
 use crate::outcome::Outcome;
@@ -123,7 +123,7 @@ impl Frontier {
         }
         let ip = host.record.ip;
         if let Some(ip) = ip
-            && self.ips.look(ip, time, per_host) != Door::Open
+            && self.ips.look(ip, time, per_host) != Access::Open
         {
             self.join_line(slot, ip, rank);
             return Ok(None);
@@ -233,7 +233,7 @@ impl Frontier {
         };
         let link = link.ok_or_else(|| damaged("queue"))?;
         if let Some(ip) = ip
-            && self.ips.enter(lease, ip, time, per_host) != Door::Open
+            && self.ips.enter(lease, ip, time, per_host) != Access::Open
         {
             // Another thread entered it a moment ago.
             self.join_line(slot, ip, rank);

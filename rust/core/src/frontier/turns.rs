@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::net::IpAddr;
 
 use super::host::Host;
-use super::ips::Door;
+use super::ips::Access;
 use super::lines::{NO_LINE, Turn, Who};
 use super::{Frontier, Micros};
 
@@ -66,7 +66,7 @@ impl Frontier {
                 line.scheduled = Micros::MAX;
                 line.rank = u64::MAX;
                 let ip = line.ip;
-                if self.ips.look(ip, time, 0) != Door::Open {
+                if self.ips.look(ip, time, 0) != Access::Open {
                     self.wake_line(ip, time);
                     return None;
                 }
@@ -101,10 +101,10 @@ impl Frontier {
             return;
         };
         let at = match self.ips.look(ip, time, 0) {
-            Door::Open => time,
-            Door::Later(at) => at,
+            Access::Open => time,
+            Access::Later(at) => at,
             // The end of the lease inside wakes the line.
-            Door::Busy => return,
+            Access::Busy => return,
         };
         let Some(line) = self.lines.get_mut(number) else {
             return;

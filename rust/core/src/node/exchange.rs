@@ -129,7 +129,7 @@ impl Exchange {
 
 impl Node {
     /// Keeps what belongs to this node; the rest goes where the mode says.
-    pub(super) fn keep_own(&mut self, mut links: Vec<Link>) -> Vec<Link> {
+    pub(super) fn split_by_owner(&mut self, mut links: Vec<Link>) -> Vec<Link> {
         let Some(exchange) = &mut self.exchange else {
             return links;
         };

@@ -41,7 +41,7 @@ impl Node {
         let Some(mut leased) = self.leases.remove(&visited.task.lease) else {
             return Ok(());
         };
-        if visited.task.purpose == Purpose::Robots && self.follow_robots(&visited, &leased, now) {
+        if visited.task.purpose == Purpose::Robots && self.follow_robots(&visited, &leased, now)? {
             self.append_records(&mut visited);
             self.write_log(&visited, &leased, None);
             self.leases.insert(
@@ -64,7 +64,7 @@ impl Node {
             visited.original = None;
             visited.members.clear();
         }
-        self.judge_content(&mut visited)?;
+        self.find_duplicate(&mut visited)?;
         let report = report(&visited);
         let verdict = self
             .frontier
@@ -107,29 +107,35 @@ impl Node {
 
     /// A robots file that moved is fetched from its new place, under the same lease and after the
     /// gap; after that of the other host too, if it moved to one. True: it goes on there.
-    fn follow_robots(&mut self, visited: &Visited, leased: &Leased, now: u64) -> bool {
+    fn follow_robots(
+        &mut self,
+        visited: &Visited,
+        leased: &Leased,
+        now: u64,
+    ) -> Result<bool, NodeError> {
         let Some(target) = robots_hop(visited, leased).filter(|_| !self.stopping) else {
-            return false;
+            return Ok(false);
         };
         let mut task = super::task(visited.task.lease, target.clone(), Turn::Robots);
         let host = &leased.visit.link.url;
-        let (gap, _) = self
-            .frontier
-            .settings()
-            .gap_of(host.host_key(), host.host());
-        task.not_before = now.saturating_add(gap);
+        let view = self.frontier.explain(host.host_key(), &*self.state)?;
+        let known = view.map_or(0, |view| view.gap);
+        // The host has not heard of this answer yet: what it took counts as for any other visit.
+        let factor = self.frontier.settings().response_factor;
+        let took = (visited.response_us as f64 * f64::from(factor)) as u64;
+        task.not_before = now.saturating_add(known.max(took));
         let there = task.url.host_key();
         if there != host.host_key() {
             let free = self.frontier.visit_elsewhere(now, there);
             task.not_before = task.not_before.max(free);
         }
         self.pool.submit(vec![task]);
-        true
+        Ok(true)
     }
 
     /// Whether the content is stored under another URL already: then it is a duplicate, and its
     /// record refers to the first.
-    fn judge_content(&mut self, visited: &mut Visited) -> Result<(), NodeError> {
+    fn find_duplicate(&mut self, visited: &mut Visited) -> Result<(), NodeError> {
         let (Some(content), Some(payload)) = (visited.content, visited.payload) else {
             return Ok(());
         };
@@ -439,7 +445,7 @@ impl Node {
 
     /// Through the door into `seen`, and what is fresh into the frontier.
     pub(super) fn admit(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
-        let links = self.keep_own(links);
+        let links = self.split_by_owner(links);
         self.count_links(&links)?;
         let fresh = self.sift(links)?;
         let fresh = self.drop_patterns(fresh)?;
@@ -480,7 +486,7 @@ impl Node {
         }
         self.tally.seen(seen);
         // What an alias stands for is no alias, so this ends after one round.
-        let twins = self.keep_own(twins);
+        let twins = self.split_by_owner(twins);
         queued.extend(self.sift(twins)?);
         Ok(queued)
     }

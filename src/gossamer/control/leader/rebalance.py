@@ -54,7 +54,7 @@ class Rebalance:
         if value is None or isinstance(self._state.wanted, Shutdown):
             # Nodes that leave because all do keep what they have.
             return
-        dead = await self._find_dead(value)
+        dead = await self._find_lost(value)
         living = {known.name for known in self._membership.living()} - dead
         new = take_out(value, dead, living) if dead else value
         # Who is away for a moment, as in a restart, keeps what it has.
@@ -76,22 +76,22 @@ class Rebalance:
         patience = SETTLE if self._expect == 1 else cluster.rejoin
         return now - self._first_node >= min(patience, cluster.lease)
 
-    async def _find_dead(self, value: Assignment) -> set[str]:
+    async def _find_lost(self, value: Assignment) -> set[str]:
         """Takes silent nodes out; gives those whose partitions have nobody."""
         dead: set[str] = set()
         for name in value.nodes():
             known = self._membership.expect(name)
             if known.record is None or known.alive or isinstance(known.record, Unregister):
-                if await self._is_over(known):
+                if await self._is_lost(known):
                     dead.add(name)
             else:
                 dead.add(name)
         for known in list(self._membership.nodes.values()):
-            if known.alive and known.name not in value.nodes() and await self._is_over(known):
+            if known.alive and known.name not in value.nodes() and await self._is_lost(known):
                 dead.add(known.name)
         return dead
 
-    async def _is_over(self, known: KnownNode) -> bool:
+    async def _is_lost(self, known: KnownNode) -> bool:
         cluster = self._settings.current.cluster
         since_start = (self._clock.micros() - self._began) / 1e6
         if isinstance(known.record, Unregister) and not known.record.keeps:

@@ -1,6 +1,6 @@
 """What we need of the client and it does not offer: two private attributes, each used in one place.
 
-`pyproject.toml` bounds the client's version for their sake, and `tests/engine/test_client.py` fails when a
+`pyproject.toml` bounds the client's version for their sake, and `tests/engine/test_opening.py` fails when a
 new version has them no longer.
 """
 

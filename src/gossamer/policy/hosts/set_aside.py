@@ -1,7 +1,7 @@
 """Set aside and give up: what happens to a host that only fails.
 
 A host with so many failures in a row rests; each rest is longer than the one before. After some rests
-it is given up: its URLs are refused with an outcome, and it is tried again when its time is over.
+it is given up: its URLs are refused with an outcome, for a month. After that the next link to it is tried again.
 """
 
 from gossamer.settings.model import PolitenessSettings

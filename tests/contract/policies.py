@@ -91,10 +91,12 @@ def check_class(door: str, cls: Any, settings: dict[str, Any]) -> None:
     ask(Rows(door, {column: samples[column] for column in asked}), [policy])
 
 
-def check_formula(numbers: dict[str, float]) -> None:
+def check_formula(declared: dict[str, Any]) -> None:
     """Every number is one, the seeds come first, and depth alone never leaves 0 to 1 at its ends."""
+    numbers = dict(declared)
+    kinds = numbers.pop("kinds")
     assert set(numbers) == {"base", "depth", "deepest", "dynamic", "parent", "sitemap", "seed"}
-    assert all(abs(value) < 1e6 for value in numbers.values())
+    assert all(abs(value) < 1e6 for value in [*numbers.values(), *kinds.values()])
     assert 0 <= numbers["seed"] <= 1
     for depth in (1, numbers["deepest"]):
         assert 0 <= numbers["base"] + numbers["depth"] * depth <= 1

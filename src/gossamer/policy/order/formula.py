@@ -1,7 +1,7 @@
 """A declared order: a score as the sum of what is known of a URL, computed natively per link."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 BAND = 1 / 64
@@ -29,7 +29,8 @@ class Formula:
     """Added by how the URL was found: `a`, `form`, `img`, … as in `match.kind` of a rule."""
 
     def to_native(self) -> dict[str, Any]:
-        return asdict(self)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return values | {"kinds": dict(self.kinds)}
 
 
 class DeclaredOrder(Protocol):

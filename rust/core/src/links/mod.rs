@@ -8,6 +8,7 @@ mod link;
 pub mod rules;
 pub mod scope;
 mod score;
+pub mod trap;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};

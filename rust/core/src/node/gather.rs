@@ -7,11 +7,11 @@ use super::batch::Placed;
 use super::doors::Decision;
 use super::{Leased, Node, NodeError};
 use crate::canonical::{Base, Url, canonical};
-use crate::doors::hosts::trap;
 use crate::frontier::robots::{Meaning, Robots, meaning};
 use crate::frontier::{Admission, Purpose as Turn, Refusal, Report, Verdict};
 use crate::links::Link;
 use crate::links::scope::Scope;
+use crate::links::trap;
 use crate::node::pool::{Purpose, Visited, revisit_records};
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
@@ -452,7 +452,7 @@ impl Node {
         self.queue_fresh(fresh)
     }
 
-    /// What is fresh and to be queued; what stands in for an alias among it. Traps are told here.
+    /// What is fresh and to be queued; what stands in for an alias among it. Traps are detected here.
     fn sift(&mut self, links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
         if links.is_empty() {
             return Ok(links);

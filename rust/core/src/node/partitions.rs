@@ -248,7 +248,7 @@ impl Node {
             let now = self.clock.now();
             self.frontier.take_over(first, last, now, &*self.state)?;
         }
-        self.traps = crate::doors::hosts::trap::Traps::default();
+        self.traps = crate::links::trap::Traps::default();
         self.host_counts.read_anew();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
@@ -427,7 +427,7 @@ impl Node {
         self.shares.set(partition, Share::Foreign);
         remove_rows(partition, self.settings.partitions, &*self.state)?;
         self.frontier.thaw_range(first, last);
-        self.traps = crate::doors::hosts::trap::Traps::default();
+        self.traps = crate::links::trap::Traps::default();
         self.host_counts.read_anew();
         self.aliases = Aliases::open(
             self.settings.alias.clone(),

@@ -199,7 +199,7 @@ pub struct Politeness {
     pub pages_per_host: Option<u32>,
     pub pages: Option<u64>,
     pub bytes: Option<u64>,
-    pub traps: crate::doors::hosts::trap::Settings,
+    pub traps: crate::links::trap::Settings,
     pub set_aside_growth: f32,
     pub given_up_for: u64,
     pub free_tries: u8,

@@ -5,7 +5,7 @@ at once, like a path longer than any that people write. Other shapes of endless 
 shapes of good pages: each host has a budget of URLs of each shape (`limits.trap_budget`); what is
 beyond it is refused as `trap_suspected`. Change a number in the table `[policy.traps]`.
 
-The shapes are looked at natively, per link (`rust/core/src/doors/hosts/trap.rs`); what counts is said here.
+The shapes are looked at natively, per link (`rust/core/src/links/trap.rs`); what counts is said here.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Traps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     longest_path: Segments = 32
     """A path with more segments is refused at once."""
     repeats: Segments = 3
-    """A run of segments that comes again more often than this is refused at once."""
+    """A run of segments that is repeated this often in a row is refused at once."""
     longest_run: Segments = 3
     """Runs of up to so many segments are looked for: a relative link that grows repeats the folders that it
     names, which are one or two, seldom three. Longer runs reach `longest_path` soon enough."""

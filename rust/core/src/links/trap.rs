@@ -171,7 +171,7 @@ fn shape(path_and_query: &str, grows: bool, year: u32, settings: &Settings) -> S
     Shape::Ordinary
 }
 
-/// Whether a run of that length stands comes again more than `most` times in a row.
+/// Whether a run of `run` segments is repeated at least `most` times in a row.
 fn repeats(segments: &[&str], run: usize, most: usize) -> bool {
     let mut same = 0;
     for at in run..segments.len() {

@@ -153,7 +153,10 @@ class PolitenessSettings(Stage):
         "1d", "robots rules are fetched again after this", ge=0, le=YEARS
     )
     robots_patience: Duration = live(
-        "2d", "URLs of a host whose robots rules stay unreachable this long are refused", ge=0, le=YEARS
+        "2d",
+        "URLs of a host whose robots rules stay unreachable this long are refused",
+        ge=0,
+        le=YEARS,
     )
     set_aside_after: int = live(8, "failures in a row that set a host aside", ge=1, le=U16)
     set_aside_for: Duration = live(

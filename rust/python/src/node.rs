@@ -99,6 +99,9 @@ impl PyNode {
     }
 }
 
+/// Host, what was decided and the reason, of each decision; how many more there were.
+type HostDecisions = (Vec<(String, String, String)>, u64);
+
 /// Keys, where the page ends, how many match, how many there are.
 type FoundHosts = (Vec<u64>, Option<(u64, String, u64)>, u64, u64);
 
@@ -227,10 +230,7 @@ impl PyNode {
 
     /// What host policies decided since this was asked last (host, what, reason), and how many
     /// more decisions there were.
-    fn take_host_decisions(
-        &self,
-        py: Python<'_>,
-    ) -> PyResult<(Vec<(String, String, String)>, u64)> {
+    fn take_host_decisions(&self, py: Python<'_>) -> PyResult<HostDecisions> {
         self.with(py, |node| {
             let (decisions, left_out) = node.take_host_decisions();
             let rows = decisions.into_iter();

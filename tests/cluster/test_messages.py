@@ -38,7 +38,7 @@ FIELDS = {
     ),
     "paused": "node time",
     "resumed": "node time",
-    "happened": "node time kind text",
+    "happened": "node time kind text host",
     "question": "name body who audited id",
     "answer": "error kind body",
 }

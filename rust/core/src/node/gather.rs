@@ -1,26 +1,18 @@
 //! Taking in what visits brought: outcome, page, links, log line, all into the open batch.
 
-use std::sync::Arc;
-
 use super::alias::Brief;
 use super::batch::Placed;
 use super::doors::Decision;
 use super::{Leased, Node, NodeError};
-use crate::canonical::{Base, Url, canonical};
-use crate::frontier::robots::{Meaning, Robots, meaning};
-use crate::frontier::{Admission, Purpose as Turn, Refusal, Report, Verdict};
+use crate::canonical::Url;
+use crate::frontier::robots::{Meaning, meaning};
+use crate::frontier::{Purpose as Turn, Refusal, Report, Verdict};
 use crate::links::Link;
-use crate::links::scope::Scope;
-use crate::links::trap;
-use crate::node::pool::{Purpose, Visited, revisit_records};
+use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
-use crate::parse::LinkKind;
-use crate::seed::sitemap;
-use crate::seen::Candidate;
-use crate::store::Original;
-use crate::store::rows::{self, IndexRow};
+use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
-use crate::store::warc::{Digest, LogLine, Meta};
+use crate::store::warc::{LogLine, Meta};
 
 impl Node {
     /// Takes one visit's answer into the open batch, or holds it until a policy has judged it.
@@ -131,71 +123,6 @@ impl Node {
         }
         self.pool.submit(vec![task]);
         Ok(true)
-    }
-
-    /// Whether the content is stored under another URL already: then it is a duplicate, and its
-    /// record refers to the first.
-    fn find_duplicate(&mut self, visited: &mut Visited) -> Result<(), NodeError> {
-        let (Some(content), Some(payload)) = (visited.content, visited.payload) else {
-            return Ok(());
-        };
-        if visited.outcome != Outcome::Fetched {
-            return Ok(());
-        }
-        let stored = self.stored_content(&content)?;
-        let elsewhere = |original: &Original| original.url != visited.task.url.as_str();
-        if let Some(original) = stored.filter(elsewhere) {
-            if !self.settings.duplicates.follow_links {
-                visited.links.followed.clear();
-            }
-            if original.payload == payload && visited.terms.stored().is_none() {
-                let policies = self.pool.policies();
-                visited.members = revisit_records(visited, &original, payload, &policies);
-            }
-            visited.original = Some(original);
-            visited.outcome = Outcome::Duplicate;
-            return Ok(());
-        }
-        // What is not in the files cannot be referred to.
-        if visited.terms.stored().is_some() {
-            return Ok(());
-        }
-        let original = Original {
-            url: visited.task.url.as_str().to_owned(),
-            date: visited.started,
-            payload,
-        };
-        let row = rows::write_content(&original);
-        self.open
-            .writes
-            .put(Space::Content, rows::content_key(&content), row);
-        self.fresh_content
-            .insert(content, (self.committer.next_number(), original));
-        Ok(())
-    }
-
-    /// The page that has this content already, under another URL.
-    pub(super) fn stored_elsewhere(
-        &self,
-        visited: &Visited,
-    ) -> Result<Option<Original>, NodeError> {
-        let Some(content) = visited
-            .content
-            .filter(|_| visited.outcome == Outcome::Fetched)
-        else {
-            return Ok(None);
-        };
-        let stored = self.stored_content(&content)?;
-        Ok(stored.filter(|original| original.url != visited.task.url.as_str()))
-    }
-
-    /// The first page with this content, in a batch under way or in one that is applied.
-    fn stored_content(&self, content: &Digest) -> Result<Option<Original>, NodeError> {
-        if let Some((_, original)) = self.fresh_content.get(content) {
-            return Ok(Some(original.clone()));
-        }
-        let row = self.state.get(Space::Content, rows::content_key(content))?;
-        Ok(row.as_deref().and_then(rows::read_content))
     }
 
     /// Moves the records to the batch; gives the number of the first.
@@ -342,194 +269,6 @@ impl Node {
             reason,
         }
         .write(&mut self.open.log);
-    }
-
-    /// What a visit leads to: links of a page, sitemaps of a robots file, entries of a sitemap.
-    fn find(&self, visited: &mut Visited, leased: &Leased) -> Vec<Link> {
-        let scope = &self.pool.policies().scope;
-        match visited.task.purpose {
-            Purpose::Page => self.find_links(visited, &leased.visit.link, scope),
-            Purpose::Robots if self.settings.frontier.sitemaps => {
-                self.find_sitemaps(visited, scope)
-            }
-            Purpose::Robots => Vec::new(),
-            Purpose::Sitemap => self.find_entries(visited, &leased.visit.link, scope),
-        }
-    }
-
-    fn find_links(&self, visited: &mut Visited, page: &Link, scope: &Scope) -> Vec<Link> {
-        // A redirect is the same step of the way, not a further one.
-        let depth = if visited.outcome == Outcome::Redirected {
-            page.depth
-        } else {
-            page.depth.saturating_add(1)
-        };
-        let mut links = std::mem::take(&mut visited.links.followed);
-        for link in &mut links {
-            link.depth = depth;
-            link.parent_score = page.score;
-        }
-        if self.settings.frontier.ascend {
-            self.with_folders(links, scope)
-        } else {
-            links
-        }
-    }
-
-    /// Links with the folders above each, which stand before it.
-    pub(super) fn with_folders(&self, links: Vec<Link>, scope: &Scope) -> Vec<Link> {
-        let mut all = Vec::with_capacity(links.len());
-        for link in links {
-            let path = link.url.path_and_query();
-            let path = path.split('?').next().unwrap_or("/");
-            let mut end = path.trim_end_matches('/').len();
-            while let Some(slash) = path[..end].rfind('/') {
-                let text = format!("{}{}", link.url.origin(), &path[..=slash]);
-                if let Ok(url) = Url::from_canonical(text, self.rules.grouping)
-                    && url != link.url
-                    && scope.check(&url).is_ok()
-                {
-                    all.push(Link {
-                        seed: false,
-                        kind: LinkKind::Folder,
-                        anchor: None,
-                        ..link.to(url)
-                    });
-                }
-                end = slash;
-            }
-            all.push(link);
-        }
-        all
-    }
-
-    fn find_sitemaps(&self, visited: &Visited, scope: &Scope) -> Vec<Link> {
-        let (Some(body), Outcome::Fetched | Outcome::Truncated) = (&visited.body, visited.outcome)
-        else {
-            return Vec::new();
-        };
-        let base = Base::from(&visited.task.url);
-        let from: Arc<str> = Arc::from(visited.task.url.as_str());
-        let robots = Robots::parse(body, &self.settings.fetch.agent);
-        let urls = robots.sitemaps().iter();
-        urls.filter_map(|text| canonical(text, Some(&base), &self.rules).ok())
-            .map(|url| Link {
-                sitemap: true,
-                ..Link::new(url, Arc::clone(&from), LinkKind::Sitemap)
-            })
-            .filter(|link| scope.admits(link))
-            .collect()
-    }
-
-    fn find_entries(&self, visited: &Visited, page: &Link, scope: &Scope) -> Vec<Link> {
-        let (Some(body), Outcome::Fetched, true) =
-            (&visited.body, visited.outcome, visited.terms.follow)
-        else {
-            return Vec::new();
-        };
-        let base = Base::from(&visited.task.url);
-        let from: Arc<str> = Arc::from(visited.task.url.as_str());
-        let map = sitemap::parse(body, &base, &self.rules, sitemap::Limits::default());
-        let is_index = map.is_index();
-        map.entries
-            .into_iter()
-            .map(|entry| Link {
-                depth: page.depth.saturating_add(1),
-                sitemap: is_index,
-                parent_score: page.score,
-                ..Link::new(entry.loc, Arc::clone(&from), LinkKind::Sitemap)
-            })
-            .filter(|link| scope.admits(link))
-            .collect()
-    }
-
-    /// Through the door into `seen`, and what is fresh into the frontier.
-    pub(super) fn admit(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
-        let links = self.split_by_owner(links);
-        self.count_links(&links)?;
-        let fresh = self.sift(links)?;
-        let fresh = self.drop_patterns(fresh)?;
-        self.queue_fresh(fresh)
-    }
-
-    /// What is fresh and to be queued; what stands in for an alias among it. Traps are detected here.
-    fn sift(&mut self, links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
-        if links.is_empty() {
-            return Ok(links);
-        }
-        let now = self.clock.now();
-        self.open.begin(now);
-        let year = trap::year_of(now);
-        let mut queued = Vec::with_capacity(links.len());
-        let mut twins = Vec::new();
-        let mut seen = 0;
-        let links = self.drop_by_rules(links, now)?;
-        for link in self.fresh(links)? {
-            seen += 1;
-            let (shapes, reads) = (&self.settings.frontier.traps, &*self.state);
-            if self.is_alias(&link.url) {
-                twins.extend(self.leave_out(link, now));
-            } else if !link.seed
-                && self
-                    .traps
-                    .suspects(&link.url, &link.from, shapes, year, reads)?
-            {
-                let refusal = Refusal {
-                    link,
-                    tries: 0,
-                    outcome: Outcome::TrapSuspected,
-                };
-                self.note_refusal(&refusal, now);
-            } else {
-                queued.push(link);
-            }
-        }
-        self.tally.seen(seen);
-        // What an alias stands for is no alias, so this ends after one round.
-        let twins = self.split_by_owner(twins);
-        queued.extend(self.sift(twins)?);
-        Ok(queued)
-    }
-
-    /// Those that pass `seen`.
-    fn fresh(&mut self, mut links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
-        let candidates: Vec<Candidate<'_>> = links
-            .iter()
-            .map(|link| Candidate::from(&link.url))
-            .collect();
-        let mut fresh = Vec::with_capacity(links.len());
-        self.seen
-            .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
-        if self.queue_drops {
-            self.let_back(&links, &mut fresh)?;
-        }
-        let mut fresh = fresh.into_iter();
-        links.retain(|_| fresh.next().unwrap_or(false));
-        Ok(links)
-    }
-
-    /// Into the frontier: by the score that a link has, or the one that the order gives it.
-    pub(super) fn queue(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
-        if links.is_empty() {
-            return Ok(());
-        }
-        let now = self.clock.now();
-        self.open.begin(now);
-        let mut admissions = Vec::with_capacity(links.len());
-        let writes = &mut self.open.writes;
-        self.frontier
-            .add(now, &links, &*self.state, writes, &mut admissions)?;
-        for (link, admission) in links.into_iter().zip(admissions) {
-            if let Admission::Refused(outcome) = admission {
-                let refusal = Refusal {
-                    link,
-                    tries: 0,
-                    outcome,
-                };
-                self.note_refusal(&refusal, now);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -11,14 +11,17 @@
 //! One thread owns the node and calls [`Node::step`]; visits run on the fetcher pool's threads and the
 //! [`committer`] has one of its own, so that neither waits for the disk.
 
+mod admit;
 mod alias;
 mod batch;
 mod changes;
 mod committer;
 mod doors;
+mod duplicates;
 mod error;
 mod exchange;
 mod files;
+mod find;
 mod gather;
 mod hosts;
 mod ip_gate;

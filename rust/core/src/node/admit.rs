@@ -1,0 +1,98 @@
+//! The door into `seen`, and from there into the frontier: rules, aliases, traps, scores.
+
+use super::{Node, NodeError};
+use crate::frontier::{Admission, Refusal};
+use crate::links::{Link, trap};
+use crate::outcome::Outcome;
+use crate::seen::Candidate;
+
+impl Node {
+    /// Through the door into `seen`, and what is fresh into the frontier.
+    pub(super) fn admit(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
+        let links = self.split_by_owner(links);
+        self.count_links(&links)?;
+        let fresh = self.sift(links)?;
+        let fresh = self.drop_patterns(fresh)?;
+        self.queue_fresh(fresh)
+    }
+
+    /// What is fresh and to be queued; what stands in for an alias among it. Traps are detected here.
+    fn sift(&mut self, links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
+        if links.is_empty() {
+            return Ok(links);
+        }
+        let now = self.clock.now();
+        self.open.begin(now);
+        let year = trap::year_of(now);
+        let mut queued = Vec::with_capacity(links.len());
+        let mut twins = Vec::new();
+        let mut seen = 0;
+        let links = self.drop_by_rules(links, now)?;
+        for link in self.fresh(links)? {
+            seen += 1;
+            let (shapes, reads) = (&self.settings.frontier.traps, &*self.state);
+            if self.is_alias(&link.url) {
+                twins.extend(self.leave_out(link, now));
+            } else if !link.seed
+                && self
+                    .traps
+                    .suspects(&link.url, &link.from, shapes, year, reads)?
+            {
+                let refusal = Refusal {
+                    link,
+                    tries: 0,
+                    outcome: Outcome::TrapSuspected,
+                };
+                self.note_refusal(&refusal, now);
+            } else {
+                queued.push(link);
+            }
+        }
+        self.tally.seen(seen);
+        // What an alias stands for is no alias, so this ends after one round.
+        let twins = self.split_by_owner(twins);
+        queued.extend(self.sift(twins)?);
+        Ok(queued)
+    }
+
+    /// Those that pass `seen`.
+    fn fresh(&mut self, mut links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
+        let candidates: Vec<Candidate<'_>> = links
+            .iter()
+            .map(|link| Candidate::from(&link.url))
+            .collect();
+        let mut fresh = Vec::with_capacity(links.len());
+        self.seen
+            .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
+        if self.queue_drops {
+            self.let_back(&links, &mut fresh)?;
+        }
+        let mut fresh = fresh.into_iter();
+        links.retain(|_| fresh.next().unwrap_or(false));
+        Ok(links)
+    }
+
+    /// Into the frontier: by the score that a link has, or the one that the order gives it.
+    pub(super) fn queue(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
+        if links.is_empty() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        self.open.begin(now);
+        let mut admissions = Vec::with_capacity(links.len());
+        let writes = &mut self.open.writes;
+        self.frontier
+            .add(now, &links, &*self.state, writes, &mut admissions)?;
+        for (link, admission) in links.into_iter().zip(admissions) {
+            if let Admission::Refused(outcome) = admission {
+                let refusal = Refusal {
+                    link,
+                    tries: 0,
+                    outcome,
+                };
+                self.note_refusal(&refusal, now);
+            }
+        }
+        Ok(())
+    }
+}

@@ -9,7 +9,7 @@ NATIVE := .venv/.native
 help:
 	@echo "make demo       set up, then crawl the built-in simulated web and show what was found"
 	@echo "make test       set up, then run every test and lint"
-	@echo "make test-fast  quick lint and the tests that start no process, for daily work"
+	@echo "make test-fast  quick lint and the tests that start no process and wait for nothing, for daily work"
 	@echo "make coverage   which lines the tests reach, into docs/reference/coverage.md"
 	@echo "make bench      set up, then run the benchmarks and print a table"
 	@echo "make fuzz       fuzz URL, HTML, robots and HTTP input, 10 minutes each"

@@ -19,13 +19,19 @@ settings.load_profile("patient")
 
 HERE: Final = Path(__file__).parent
 SLOW: Final = (
-    "browser", "cluster", "control", "crawl", "deploy", "engine",
+    "browser/", "cluster/", "control/", "crawl/", "deploy/", "engine/",
+    "native/test_cluster_nodes", "native/test_doors_", "native/test_fetch_", "native/test_node_rules",
+    "native/test_pool", "native/test_robots_redirect",
 )  # fmt: skip
-"""Folders that `--fast` leaves out: nearly all that is there starts processes or waits for clocks."""
+"""What `--fast` leaves out: nearly all that is there starts processes, or waits for clocks and time-outs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fast", action="store_true", help="only the tests that start no process")
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="only the tests that start no process and wait for nothing",
+    )
 
 
 def pytest_configure() -> None:
@@ -47,7 +53,7 @@ def forbid_processes() -> None:
 
 def is_slow(item: pytest.Item) -> bool:
     place = item.path.relative_to(HERE).as_posix()
-    return any(place == one or place.startswith(f"{one}/") for one in SLOW)
+    return place.startswith(SLOW)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

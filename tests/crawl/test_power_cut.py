@@ -5,6 +5,7 @@ without a sync: what the system had not written yet is lost, as if the machine h
 """
 
 import contextlib
+import json
 import shutil
 import signal
 import subprocess
@@ -14,9 +15,13 @@ from pathlib import Path
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import Crawl, ended, expected
 from tests.crawl.mounts import make_image, mounted
+from tests.crawl.test_kill import static_score
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
+from gossamer._native import why
+from gossamer.node.native_settings import to_native
+from gossamer.settings import load
 from gossamer.simweb import SimWeb
 
 REPORTING = """
@@ -29,7 +34,8 @@ from gossamer.settings import load
 out, seeds = Path(sys.argv[1]), sys.argv[2:]
 settings = load(None if seeds else out / "crawl.toml", {
     "scope.kind": "any", "politeness.delay": "50ms", "fetch.allow_private": True,
-    "store.batch_pages": 16, "store.batch_wait": "5ms",
+    "store.batch_pages": 16, "store.batch_wait": "5ms", "frontier.order": "static",
+    "rule": [{"name": "odd-later", "match": {"regex": ["[13579]$"]}, "score": 0.125}],
 })
 left = prepare(out, settings, seeds, resume=not seeds)
 
@@ -73,6 +79,23 @@ def readable(one: Crawl) -> set[str]:
     return {url for url in found if not url.endswith("/robots.txt")}
 
 
+def check_scores(one: Crawl) -> None:
+    """What is queued has the score of the order, or of the rule that the settings have."""
+    settings = to_native(load(one.out / "crawl.toml", {}))
+    seen = set()
+    for url in sorted(expected(one.web)):
+        account = json.loads(why(one.out, settings, url))
+        place, ruled = account["queued"], url[-1] in "13579"
+        if place is None or place["depth"] == 0:
+            continue
+        assert place["score"] == (0.125 if ruled else static_score(url, place["depth"])), url
+        assert [rule["rule"] for rule in account["rules"]] == ["odd-later"] * ruled
+        seen.add(ruled)
+        if len(seen) == 2:
+            return
+    raise AssertionError(f"not both kinds are queued: {seen}")
+
+
 def test_power_cut(crawl: Starter, web: SimWeb, tmp_path: Path) -> None:
     images = [tmp_path / f"image{number}" for number in range(3)]
     make_image(images[0], 128)
@@ -84,9 +107,11 @@ def test_power_cut(crawl: Starter, web: SimWeb, tmp_path: Path) -> None:
         first = crawl_until_cut(one.out, images[0], images[1], 300, web.url)
     with mounted(images[1], disk):
         assert len(readable(one)) >= first
+        check_scores(one)
         second = crawl_until_cut(one.out, images[1], images[2], 800)
     with mounted(images[2], disk):
         assert len(readable(one)) >= second
+        check_scores(one)
         asked = web.requests()
         one.resume()
         one.check_complete()

@@ -111,6 +111,8 @@ def test_reasons_and_scores_wait_in_the_queue_and_a_re_rank_changes_both(tmp_pat
         crawl.node.set_paused(True)
 
         def queued() -> tuple[float, str]:
+            # What is under way to the store is not seen by `why`.
+            crawl.node.checkpoint()
             account = crawl.why(web.url + "/17")
             return round(account["queued"]["score"], 3), account["policies"]["order"]
 

@@ -158,3 +158,19 @@ def test_a_page_that_was_not_judged_when_the_crawl_stopped_is_judged_later(tmp_p
         assert crawl.why(web.url + "/")["last_visit"]["visits"] == 2
         crawl.close()
     assert web.visits("/") == 2
+
+
+def test_the_reason_stays_with_the_page_whatever_becomes_of_its_links(tmp_path: Path) -> None:
+    """Links that are refused have rows of their own in the same batch."""
+
+    def never(batch: Batch) -> dict[str, list[Any]]:
+        return {"next_visit": [0] * len(batch), "reason": ["seen enough"] * len(batch)}
+
+    with site({"/": page("/1", "/2"), "/1": page("/3"), "/2": page("/4")}) as web:
+        doors = {"refresh": {"columns": ["url"]}}
+        crawl = Crawl(tmp_path, doors, {"refresh": never}, limits={"depth": 1})
+        crawl.run(f"{web.url}/")
+        assert crawl.progress["outcomes"]["over_quota"] == 2
+        for path in ("/", "/1", "/2"):
+            assert crawl.why(web.url + path)["policies"] == {"refresh": "seen enough"}
+        crawl.close()

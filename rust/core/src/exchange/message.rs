@@ -18,6 +18,8 @@ use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 
 const VERSION: u8 = 2;
+/// A first byte that is larger is no version but damage: to meet it is no reason to stop.
+const NEWEST: u8 = 31;
 const SEED: u8 = 1;
 const SITEMAP: u8 = 2;
 /// Found on the same page as the link before it.
@@ -141,8 +143,11 @@ impl From<&str> for Unreadable {
 /// Unpacks links.
 pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, Unreadable> {
     let (&version, rest) = bytes.split_first().ok_or("an empty message")?;
-    if version != VERSION {
+    if version != VERSION && version <= NEWEST {
         return Err(Unreadable::Version(version));
+    }
+    if version != VERSION {
+        return Err("not a message of links".into());
     }
     let (length, rest) = rest.split_first_chunk::<4>().ok_or("a cut message")?;
     let length = u32::from_be_bytes(*length) as usize;

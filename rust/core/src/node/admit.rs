@@ -64,7 +64,7 @@ impl Node {
         let mut fresh = Vec::with_capacity(links.len());
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
-        if self.queue_drops {
+        if !self.queue_drops.is_empty() {
             self.let_back(&links, &mut fresh)?;
         }
         let mut fresh = fresh.into_iter();

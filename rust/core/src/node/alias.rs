@@ -188,6 +188,7 @@ impl Node {
             seed: false,
             // The other host's order is asked anew.
             score: None,
+            reason: None,
             ..refusal.link
         };
         match self.leave_out(link, now) {

@@ -92,7 +92,9 @@ impl Node {
         self.admit(found)?;
         leased.visit.link.score = own;
         match row {
-            Some(row) if verdict == Verdict::Done => self.ask_refresh(&visited, &leased, &row),
+            Some((place, row)) if verdict == Verdict::Done => {
+                self.ask_refresh(&visited, &leased, row, place)
+            }
             _ => Ok(()),
         }
     }
@@ -142,14 +144,15 @@ impl Node {
         }
     }
 
-    /// Writes what became of a page; gives the row where somebody may ask for the page's history.
+    /// Writes what became of a page; gives the row, and its place in the batch, where somebody may ask
+    /// for the page's history.
     fn index(
         &mut self,
         visited: &Visited,
         leased: &Leased,
         member: Option<usize>,
         reason: Option<&str>,
-    ) -> Option<IndexRow> {
+    ) -> Option<(usize, IndexRow)> {
         let row = IndexRow {
             outcome: visited.outcome as u8,
             status: visited.status,
@@ -168,6 +171,7 @@ impl Node {
                 .unwrap_or_default()
                 .to_owned(),
             mime: self.mime_to_keep(visited),
+            head_only: visited.terms.stored() == Some("head"),
             ..IndexRow::default()
         };
         let row = row.after(leased.earlier.as_ref());
@@ -187,8 +191,9 @@ impl Node {
             self.fresh_rows
                 .insert(key, (self.committer.next_number(), brief));
         }
+        let place = self.open.rows.len();
         self.open.rows.push(Placed { key, row, member });
-        history
+        history.map(|row| (place, row))
     }
 
     /// The media type, where a later visit may have none and somebody asks for it.

@@ -28,6 +28,7 @@ mod ip_gate;
 mod partitions;
 pub mod pool;
 mod progress;
+mod queue_drops;
 mod rerank;
 mod rules;
 
@@ -106,7 +107,7 @@ pub struct Node {
     doors: Doors,
     questions: doors::Questions,
     /// A rule has dropped URLs out of the queue; when it is gone they may come in again.
-    queue_drops: bool,
+    queue_drops: queue_drops::QueueDrops,
     /// What host policies decided lately, for those who watch.
     host_news: doors::HostNews,
     /// Of hosts and URL patterns, where a policy asks for them.
@@ -173,7 +174,7 @@ impl Node {
         state.apply(writes, true)?;
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
-        let queue_drops = state.get(Space::Meta, rules::QUEUE_DROPS)?.is_some();
+        let queue_drops = queue_drops::QueueDrops::open(&*state)?;
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
         let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
@@ -325,6 +326,7 @@ impl Node {
             self.recent_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.host_counts.applied(commit.number);
+            self.queue_drops.applied(commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
                 exchange.committed(commit.outbox, commit.positions);
@@ -405,12 +407,16 @@ impl Node {
             .as_ref()
             .filter(|row| row.length > 0 && row.visits > 0)
         {
-            let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            // Where only the head is stored, an answer without a body would leave it so.
+            let text = |text: &String| {
+                Some(text.clone()).filter(|text| !text.is_empty() && !row.head_only)
+            };
             task.etag = text(&row.etag);
             task.last_modified = text(&row.last_modified);
             task.earlier = row.digest.map(|payload| Earlier {
                 date: row.last_change,
                 payload,
+                whole: !row.head_only,
             });
         }
         Ok(earlier)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::changes::Changes;
 use super::exchange::{StreamPosition, position_key, position_value};
+use super::queue_drops::QueueDrops;
 use super::snapshot::{self, Item, Summary};
 use super::{Node, NodeError};
 use crate::canonical::{partition, partition_range};
@@ -250,6 +251,7 @@ impl Node {
         }
         self.traps = crate::links::trap::Traps::default();
         self.host_counts.read_anew();
+        self.queue_drops = QueueDrops::open(&*self.state)?;
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,
@@ -429,6 +431,7 @@ impl Node {
         self.frontier.thaw_range(first, last);
         self.traps = crate::links::trap::Traps::default();
         self.host_counts.read_anew();
+        self.queue_drops = QueueDrops::open(&*self.state)?;
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,

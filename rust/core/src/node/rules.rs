@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::alias::Brief;
 use super::{Node, NodeError};
 use crate::frontier::{self, Judge, Refusal};
 use crate::links::rules::{Drop, Facts, RuleSet};
@@ -13,10 +12,6 @@ use crate::parse::LinkKind;
 use crate::seen::{Candidate, UrlKey};
 use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
-
-/// The mark in the store that a rule has dropped URLs out of the queue: links to what is known are
-/// looked at again only then.
-pub(super) const QUEUE_DROPS: &[u8] = b"queue-drops";
 
 /// What is known of a link when it comes in.
 pub(super) fn facts_of(link: &Link) -> Facts<'_> {
@@ -67,11 +62,14 @@ impl Node {
             .and_then(|rules| facts.iter().find_map(|facts| rules.dropped(facts)));
         match drop {
             Some(drop) => {
-                if !std::mem::replace(&mut self.queue_drops, true) {
-                    self.open.writes.put(Space::Meta, QUEUE_DROPS, [1]);
+                // So that it is not told once more when a link to it is found.
+                self.mark_drop(&refusal.link, drop)?;
+                if !refusal.link.revisit {
+                    let (key, batch) = (refusal.link.url.key(), self.committer.next_number());
+                    self.queue_drops.add(key, batch, &mut self.open.writes);
                 }
-                let (link, tries) = (refusal.link.clone(), refusal.tries);
-                self.note_drop(link, drop, tries, now)
+                self.note_outcome(&refusal, Some(&words(drop)), now);
+                Ok(())
             }
             None => {
                 self.note_refusal(&refusal, now);
@@ -87,12 +85,7 @@ impl Node {
         tries: u8,
         now: u64,
     ) -> Result<(), NodeError> {
-        let (key, text) = mark(&link, drop);
-        let candidate = [Candidate { key, url: &text }];
-        let mut fresh = Vec::with_capacity(1);
-        self.seen
-            .admit(&candidate, &*self.state, &mut self.open.writes, &mut fresh)?;
-        if fresh.first() != Some(&true) || self.was_visited(&link)? {
+        if !self.mark_drop(&link, drop)? || self.was_visited(&link)? {
             return Ok(());
         }
         let refusal = Refusal {
@@ -100,31 +93,27 @@ impl Node {
             tries,
             outcome: Outcome::RuleDropped,
         };
-        let reason = format!("rule '{}': {}", drop.rule, drop.reason);
-        self.note_outcome(&refusal, Some(&reason), now);
+        self.note_outcome(&refusal, Some(&words(drop)), now);
         Ok(())
+    }
+
+    /// Remembers that a rule dropped the URL; false: that was known.
+    fn mark_drop(&mut self, link: &Link, drop: Drop<'_>) -> Result<bool, NodeError> {
+        let (key, text) = mark(link, drop);
+        let candidate = [Candidate { key, url: &text }];
+        let mut fresh = Vec::with_capacity(1);
+        self.seen
+            .admit(&candidate, &*self.state, &mut self.open.writes, &mut fresh)?;
+        Ok(fresh.first() == Some(&true))
     }
 
     /// Links that no rule drops now, and that `seen` knows only because they were queued before a
     /// rule dropped them: they come in again, once.
     pub(super) fn let_back(&mut self, links: &[Link], fresh: &mut [bool]) -> Result<(), NodeError> {
+        let batch = self.committer.next_number();
         for (link, fresh) in links.iter().zip(fresh).filter(|(_, fresh)| !**fresh) {
-            let key = link.url.key();
-            if self.fresh_rows.contains_key(&key) {
-                continue;
-            }
-            let row = self.state.get(Space::Index, &key)?;
-            let row = row.as_deref().and_then(IndexRow::read);
-            if row.and_then(|row| row.outcome()) == Some(Outcome::RuleDropped) {
-                self.open.writes.remove(Space::Index, key);
-                let brief = Brief {
-                    outcome: Outcome::Deferred,
-                    simhash: 0,
-                };
-                self.fresh_rows
-                    .insert(key, (self.committer.next_number(), brief));
-                *fresh = true;
-            }
+            let (drops, writes) = (&mut self.queue_drops, &mut self.open.writes);
+            *fresh = drops.take(link.url.key(), batch, &*self.state, writes)?;
         }
         Ok(())
     }
@@ -139,6 +128,11 @@ impl Node {
         let outcome = row.and_then(|row| row.outcome());
         Ok(outcome.is_some_and(|outcome| outcome != Outcome::RuleDropped))
     }
+}
+
+/// A drop, for the log and for `why`.
+fn words(drop: Drop<'_>) -> String {
+    format!("rule '{}': {}", drop.rule, drop.reason)
 }
 
 /// What `seen` knows a drop by: it belongs to the URL's host, and is no URL.

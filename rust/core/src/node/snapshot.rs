@@ -32,9 +32,10 @@ pub(super) const LEVEL: i32 = 1;
 const SUMMARY: usize = 1 << 16;
 
 /// Rows of the space `meta` that belong to a host, by prefix.
-const HOST_ROWS: [&[u8]; 5] = [
+const HOST_ROWS: [&[u8]; 6] = [
     b"trap/",
     b"counts/",
+    super::queue_drops::PREFIX,
     b"alias/found/",
     b"alias/undone/",
     b"alias/skip/",

@@ -37,6 +37,8 @@ pub struct IndexRow {
     /// that nothing has changed has neither. The type is kept where pages may be visited again.
     pub content_status: u16,
     pub mime: String,
+    /// The record of the page has its head only.
+    pub head_only: bool,
     /// Why it has this outcome; of each reason at most [`REASON_LIMIT`] bytes are kept.
     pub reason: String,
     /// Why a policy gave it its place in the queue …
@@ -149,7 +151,7 @@ impl IndexRow {
         let mut out = Vec::with_capacity(64);
         let texts = [&self.mime, &self.reason, &self.order, &self.refresh];
         let silent = texts.iter().all(|text| text.is_empty());
-        let plain = silent && self.visits <= 1 && self.changes == 0 && {
+        let plain = silent && !self.head_only && self.visits <= 1 && self.changes == 0 && {
             let first = if self.has_content() { self.time } else { 0 };
             [self.first_visit, self.last_change]
                 .iter()
@@ -176,6 +178,7 @@ impl IndexRow {
             out.extend_from_slice(&self.first_visit.to_be_bytes());
             out.extend_from_slice(&self.last_change.to_be_bytes());
             out.extend_from_slice(&self.content_status.to_be_bytes());
+            out.push(u8::from(self.head_only));
             text(&mut out, cut(&self.mime, MIME_LIMIT).as_bytes());
             for reason in [&self.reason, &self.order, &self.refresh] {
                 text(&mut out, cut(reason, REASON_LIMIT).as_bytes());
@@ -213,6 +216,7 @@ impl IndexRow {
         row.first_visit = u64::from_be_bytes(take(&mut rest)?);
         row.last_change = u64::from_be_bytes(take(&mut rest)?);
         row.content_status = u16::from_be_bytes(take(&mut rest)?);
+        row.head_only = take::<1>(&mut rest)?[0] != 0;
         for place in [
             &mut row.mime,
             &mut row.reason,
@@ -362,6 +366,7 @@ mod tests {
         }
         let said = IndexRow {
             mime: "text/html".into(),
+            head_only: true,
             order: "near the seed".into(),
             refresh: "changes daily".into(),
             ..visit(Outcome::Fetched, 1, 1)
@@ -376,6 +381,7 @@ mod tests {
         let later = silent.after(Some(&said));
         assert_eq!((later.status, later.content_status), (304, 200));
         assert_eq!((&*later.mime, &*later.refresh), ("text/html", ""));
+        assert!(later.head_only);
         let long = IndexRow {
             reason: "é".repeat(500),
             ..visit(Outcome::Dropped, 1, 1)

@@ -3,7 +3,7 @@
 //! are counted, and their hosts' records still have them.
 
 /// Decisions that are kept.
-const MOST: usize = 100;
+const MOST: usize = 20;
 
 /// A decision of a policy that changed something for a host or one of its URL patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]

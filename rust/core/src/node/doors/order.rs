@@ -83,13 +83,21 @@ impl Node {
     /// Asks for the scores of a slice of the queue. False: the formula alone gives them.
     pub(in crate::node) fn ask_rerank(&mut self, most: usize) -> Result<bool, NodeError> {
         let settings = self.settings.doors.order.clone();
-        let Some(settings) = settings.filter(|_| self.is_asked(Door::Order)) else {
+        let Some(settings) = settings else {
             if !self.asks_patterns() {
                 return Ok(false);
             }
             self.rerank_by_patterns(most)?;
             return Ok(true);
         };
+        if !self.is_asked(Door::Order) {
+            // The door rests: what is queued keeps the scores that it has.
+            let writes = &mut self.open.writes;
+            if let Some(slice) = self.frontier.rerank_take(most, &*self.state, writes)? {
+                self.rerank_scored(slice, None)?;
+            }
+            return Ok(true);
+        }
         if self.questions.rerank.is_some() || !self.doors.is_open(Door::Order, Instant::now()) {
             return Ok(true);
         }

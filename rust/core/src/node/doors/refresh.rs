@@ -34,28 +34,31 @@ impl Node {
             || self.rule_set().is_some_and(|rules| rules.refreshes())
     }
 
-    /// Asks when a page is visited again; the row is what the index has of it from now on.
+    /// Asks when a page is visited again; the row is what the index has of it from now on, and `place`
+    /// where the open batch has it.
     pub(in crate::node) fn ask_refresh(
         &mut self,
         visited: &Visited,
         leased: &Leased,
-        row: &IndexRow,
+        row: IndexRow,
+        place: usize,
     ) -> Result<(), NodeError> {
-        let native = self.native_next(visited, row);
+        let native = self.native_next(visited, &row);
         if self.settings.doors.refresh.is_none() && native == 0 {
             return Ok(());
         }
         let link = Link {
             from: Arc::clone(&leased.visit.link.from),
-            revisit: true,
+            // A page that was never had is no further visit: quotas bind it as the first time.
+            revisit: row.visits > 0,
             seed: leased.visit.link.seed,
             ..leased.visit.link.clone()
         };
         let judged = Judged {
             link,
-            row: row.clone(),
+            row,
             native,
-            place: self.open.rows.len().saturating_sub(1),
+            place,
         };
         if self.questions.closing && self.settings.doors.refresh.is_some() {
             self.questions.refresh.push(judged, 0);

@@ -54,7 +54,10 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earlier {
     pub date: u64,
+    /// As it was received.
     pub payload: Digest,
+    /// Its record has the payload, not the head alone.
+    pub whole: bool,
 }
 
 /// What parsing told of a page, small enough to keep until the batch is committed.

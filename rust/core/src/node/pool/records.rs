@@ -59,7 +59,9 @@ fn unchanged<'a>(
     response: &Response,
     payload: Digest,
 ) -> Option<RefersTo<'a>> {
-    let earlier = visited.task.earlier?;
+    // What is stored in part is stored whole as soon as that is asked for.
+    let wanted = visited.terms.stored().is_none();
+    let earlier = visited.task.earlier.filter(|one| one.whole || !wanted)?;
     let not_modified = response.outcome == Outcome::NotModified;
     let same = response.outcome == Outcome::Fetched && payload == earlier.payload;
     (not_modified || same).then(|| RefersTo {

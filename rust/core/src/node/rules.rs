@@ -62,13 +62,15 @@ impl Node {
             .and_then(|rules| facts.iter().find_map(|facts| rules.dropped(facts)));
         match drop {
             Some(drop) => {
-                // So that it is not told once more when a link to it is found.
-                self.mark_drop(&refusal.link, drop)?;
                 if !refusal.link.revisit {
                     let (key, batch) = (refusal.link.url.key(), self.committer.next_number());
                     self.queue_drops.add(key, batch, &mut self.open.writes);
                 }
-                self.note_outcome(&refusal, Some(&words(drop)), now);
+                // It may have been told when a further link to it was found, or before it came in
+                // again; what a visit said since is not the last word any more.
+                if self.mark_drop(&refusal.link, drop)? || self.was_visited(&refusal.link)? {
+                    self.note_outcome(&refusal, Some(&words(drop)), now);
+                }
                 Ok(())
             }
             None => {

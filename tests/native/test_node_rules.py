@@ -121,12 +121,13 @@ def test_a_body_is_stored_as_soon_as_that_is_asked_for(tmp_path: Path) -> None:
         crawl.run(f"{web.url}/", until=lambda: web.visits("/") >= 2)
         crawl.close()
         crawl = Crawl(tmp_path, {}, {}, rule=[rule])
-        crawl.run(until=lambda: web.not_modified >= 1)
+        crawl.run(until=lambda: web.not_modified >= 2)
         crawl.close()
     bodies = [block for url, _, block in crawl.records("response") if "robots" not in url]
     assert bodies[-1] == page().encode()
     assert set(bodies[:-1]) == {b""}
-    assert len(crawl.records("revisit")) == web.not_modified
+    # The last one may have been cut off by the end of the crawl.
+    assert len(crawl.records("revisit")) in (web.not_modified - 1, web.not_modified)
 
 
 @pytest.mark.parametrize("match", [{"mime": ["text/html"]}, {"status": ["200"]}])

@@ -48,7 +48,7 @@ use crate::doors::Doors;
 use crate::doors::hosts::HostCounts;
 use crate::exchange::Grants;
 use crate::frontier::robots::Robots;
-use crate::frontier::{Frontier, Next, Purpose as Turn, RobotsRules, Visit};
+use crate::frontier::{Frontier, Next, Purpose as Turn, Report, RobotsRules, Visit};
 use crate::links::scope::Scope;
 use crate::links::trap;
 use crate::node::pool::{Earlier, FetcherPool, Parts, Policies, Purpose, Task};
@@ -131,6 +131,9 @@ struct Leased {
     /// What the index has of an earlier visit.
     earlier: Option<IndexRow>,
 }
+
+/// How long a page waits that is due again before its record is stored; a batch takes about as long.
+const RECORD_WAIT: u64 = 20_000;
 
 const WARC_POSITION: &[u8] = b"warc.position";
 const LOG_POSITION: &[u8] = b"log.position";
@@ -378,6 +381,9 @@ impl Node {
         }
         let mut tasks = Vec::with_capacity(visits.len());
         for visit in visits {
+            if self.comes_too_soon(&visit, now) {
+                continue;
+            }
             let mut task = task(visit.lease, visit.link.url.clone(), visit.purpose);
             task.depth = visit.link.depth;
             let policy = self.frontier.settings().policy(Outcome::Disconnected);
@@ -393,6 +399,19 @@ impl Node {
         }
         self.pool.submit(tasks);
         Ok(())
+    }
+
+    /// Whether the record of the visit before is not stored yet, so that nothing could refer to it: then
+    /// the visit is given back, and comes again when it is.
+    fn comes_too_soon(&mut self, visit: &Visit, now: u64) -> bool {
+        let is_soon = visit.link.revisit && self.recent_rows.contains_key(&visit.link.url.key());
+        if is_soon {
+            let mut report = Report::new(Outcome::Deferred, now, now);
+            report.wait_us = Some(RECORD_WAIT);
+            self.frontier
+                .finish(now, visit.lease, &report, &mut self.open.writes);
+        }
+        is_soon
     }
 
     /// What is known of an earlier visit to a page; a page that is stored is asked for only if it

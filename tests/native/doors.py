@@ -23,7 +23,7 @@ Answer = Callable[[Batch], dict[str, list[Any]]]
 class Site:
     """Pages by path: a body, or a body and an ETag. Counts requests and those answered with 304."""
 
-    def __init__(self, pages: dict[str, str], etags: bool = True) -> None:
+    def __init__(self, pages: dict[str, str], etags: bool, address: str) -> None:
         self.pages, self.etags = pages, etags
         self.requests: list[str] = []
         self.not_modified = 0
@@ -57,8 +57,8 @@ class Site:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.server = ThreadingHTTPServer((address, 0), Handler)
+        self.url = f"http://{address}:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def visits(self, path: str) -> int:
@@ -70,8 +70,10 @@ class Site:
 
 
 @contextmanager
-def site(pages: dict[str, str], *, etags: bool = True) -> Iterator[Site]:
-    one = Site(pages, etags)
+def site(
+    pages: dict[str, str], *, etags: bool = True, address: str = "127.0.0.1"
+) -> Iterator[Site]:
+    one = Site(pages, etags, address)
     try:
         yield one
     finally:
@@ -160,6 +162,11 @@ class Crawl:
     def why(self, url: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.node.why(url))
         return found
+
+    def end_visits(self) -> None:
+        """No visit begins any more; those under way come to their end and are not cut off."""
+        self.node.stop(now=False)
+        self.run(until=lambda: self.progress["in_flight"] == 0)
 
     def close(self) -> None:
         self.node.close()

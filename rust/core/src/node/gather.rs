@@ -110,7 +110,7 @@ impl Node {
         let Some(target) = robots_hop(visited, leased).filter(|_| !self.stopping) else {
             return Ok(false);
         };
-        let mut task = super::task(visited.task.lease, target.clone(), Turn::Robots);
+        let mut task = super::hand_out::task(visited.task.lease, target.clone(), Turn::Robots);
         let host = &leased.visit.link.url;
         let view = self.frontier.explain(host.host_key(), &*self.state)?;
         let known = view.map_or(0, |view| view.gap);

@@ -298,7 +298,7 @@ mod tests {
         let url = |path: &str| {
             Url::from_canonical(format!("http://a.example/{path}"), Grouping::Host).unwrap()
         };
-        let task = crate::node::task(1, url(""), Purpose::Page);
+        let task = crate::node::hand_out::task(1, url(""), Purpose::Page);
         let mut page = Visited::without_answer(task, Outcome::Fetched, 1);
         let bare = size(&page);
         assert!(bare < 2_000, "{bare}");

@@ -15,9 +15,10 @@ import pytest
 from tests.cluster.clustering import LONG_LEASE, SLOW, Cluster
 from tests.cluster.conftest import large
 from tests.crawl.crawling import until
+from tests.ports import free_ports
 
 from gossamer.engine import Access, Engine, connect
-from gossamer.engine.server import Server, free_port
+from gossamer.engine.server import Server
 from gossamer.errors import EngineError, EngineRefusedError
 from gossamer.simweb import SimWeb
 
@@ -27,9 +28,8 @@ TOKEN = "t0123456789"
 
 class Three:
     def __init__(self, directory: Path) -> None:
-        self.ports = [free_port() for _ in range(3)]
-        self._watch = [free_port() for _ in range(3)]
-        peers = [free_port() for _ in range(3)]
+        ports = free_ports(9)
+        self.ports, self._watch, peers = ports[:3], ports[3:6], ports[6:]
         routes = ", ".join(f"nats-route://gossamer:{TOKEN}@127.0.0.1:{port}" for port in peers)
         server = Path(sys.executable).with_name("nats-server")
         self.processes = []

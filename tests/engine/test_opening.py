@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 from tests.contract.engine.worlds import eventually
+from tests.ports import free_ports
 
 from gossamer.engine import Access, Names, Server, connect
 from gossamer.engine.jetstream import internals, opening
@@ -134,20 +135,20 @@ authorization { users: [
   {user: none, password: p, permissions: {publish: "x", subscribe: ["_INBOX.>"]}}
 ] }
 """
-    server = GuardedServer(one, extra)
+    server = ConfiguredServer(one, extra)
     server.start()
     yield server
     server.stop()
 
 
-class GuardedServer:
-    def __init__(self, server: Server, extra: str) -> None:
+class ConfiguredServer:
+    def __init__(self, server: Server, extra: str, *, jetstream: bool = True) -> None:
         self.port = server.port
         self._file = server.directory / "guarded.conf"
-        self._file.write_text(
-            f'listen: "127.0.0.1:{server.port}"\njetstream {{store_dir: "{server.directory}"}}\n'
-            + extra
-        )
+        text = f'listen: "127.0.0.1:{server.port}"\n'
+        if jetstream:
+            text += f'jetstream {{store_dir: "{server.directory}"}}\n'
+        self._file.write_text(text + extra)
         self._server = server
 
     def start(self) -> None:
@@ -161,7 +162,7 @@ class GuardedServer:
         self._process.wait(10)
 
 
-async def test_no_permission_is_told(guarded: GuardedServer) -> None:
+async def test_no_permission_is_told(guarded: ConfiguredServer) -> None:
     where = f"127.0.0.1:{guarded.port}"
     good = await connect(Access([f"nats://all:p@{where}"]), "web", "test")
     await good.close()
@@ -170,6 +171,30 @@ async def test_no_permission_is_told(guarded: GuardedServer) -> None:
             await connect(Access([f"nats://{who}{where}"]), "web", "test")
     with pytest.raises(EngineRefusedError, match=r"(?i)permissions violation|\$JS\.API"):
         await connect(Access([f"nats://none:p@{where}"]), "web", "test")
+
+
+async def test_servers_without_a_leader_are_away_and_one_without_jetstream_is_set_up_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "ELECTION", 2.0)
+    one = Server(tmp_path)
+    peers = free_ports(2)
+    alone = f"""
+cluster {{ name: c, listen: "127.0.0.1:{peers[0]}", routes: ["nats-route://127.0.0.1:{peers[1]}"] }}
+server_name: one
+"""
+    for is_on, error, words in [
+        (True, EngineAwayError, "no leader: more than half of its servers must run"),
+        (False, EngineRefusedError, "turn it on"),
+    ]:
+        server = ConfiguredServer(one, alone if is_on else "", jetstream=is_on)
+        await asyncio.to_thread(server.start)
+        try:
+            with pytest.raises(error, match=words) as told:
+                await connect(Access([one.url]), "web", "test")
+            assert type(told.value) is error
+        finally:
+            await asyncio.to_thread(server.stop)
 
 
 def test_every_part_has_its_facts() -> None:

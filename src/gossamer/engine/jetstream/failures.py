@@ -26,6 +26,10 @@ _NO_LEADER = {10008, 10009, 10118, 10119}
 """The servers cannot agree now, or the one that holds it is away."""
 
 
+_NOT_ENABLED = {10039, 10076}
+"""JetStream is off for the account, or for the server."""
+
+
 class Fault(msgspec.Struct):
     """An error in an answer of JetStream."""
 
@@ -79,6 +83,14 @@ def _api(what: str, error: nats.js.errors.APIError) -> EngineError:
     if isinstance(error, nats.js.errors.ServiceUnavailableError):
         return EngineAwayError(f"{what}: {text}")
     return EngineError(f"{what}: {text}")
+
+
+def is_off(error: BaseException) -> bool:
+    """Whether JetStream is not turned on: it says so, or nobody answers in its name."""
+    if not isinstance(error, nats.js.errors.APIError):
+        return False
+    is_mute = isinstance(error, nats.js.errors.ServiceUnavailableError) and not error.err_code
+    return is_mute or error.err_code in _NOT_ENABLED
 
 
 def _words(error: BaseException) -> str:

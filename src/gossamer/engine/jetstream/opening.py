@@ -10,12 +10,11 @@ from gossamer.clock import SYSTEM, Clock
 from gossamer.engine.jetstream.access import Access, without_secret
 from gossamer.engine.jetstream.connection import JetStreamEngine
 from gossamer.engine.jetstream.credentials import Credentials
-from gossamer.engine.jetstream.failures import explain, explained
+from gossamer.engine.jetstream.failures import explain, explained, is_off
 from gossamer.engine.jetstream.internals import drop_line
 from gossamer.engine.names import Names
 from gossamer.errors import (
     EngineAwayError,
-    EngineError,
     EngineRefusedError,
     SettingsError,
     VersionError,
@@ -158,11 +157,14 @@ async def _usable(engine: JetStreamEngine, access: Access, clock: Clock) -> None
             # Servers that have just begun have no leader among them yet, and do not answer.
             if isinstance(reason, EngineAwayError) and clock.monotonic() < end:
                 continue
-            if isinstance(reason, EngineError):
-                raise EngineRefusedError(
-                    f"{where} offers no JetStream to us: turn it on, or give this user the right "
-                    f"to use $JS.API.> ({reason})"
+            if isinstance(reason, EngineAwayError) and not is_off(error):
+                raise EngineAwayError(
+                    f"{where} has no leader: more than half of its servers must run and reach each "
+                    f"other ({reason})"
                 ) from error
-            raise
+            raise EngineRefusedError(
+                f"{where} offers no JetStream to us: turn it on, or give this user the right "
+                f"to use $JS.API.> ({reason})"
+            ) from error
         else:
             return

@@ -23,7 +23,7 @@ def audit(
     most: Annotated[int, typer.Option(help="Violations of a kind that are shown.")] = SHOWN,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
 ) -> None:
-    """Prove from its files that a crawl was polite and is whole; exit code 1 if not."""
+    """Prove from its files that a crawl was polite and that log, records and index agree; exit code 1 if not."""
     with _bar() as show:
         report = audit_crawl(directory, show)
     if json:

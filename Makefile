@@ -5,13 +5,14 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml C
 SUPPORT := .venv/.deps
 NATIVE := .venv/.native
 
-.PHONY: help setup demo test test-fast lint coverage bench bench-large fuzz lock clean
+.PHONY: help setup demo test test-fast lint coverage bench bench-large realweb fuzz lock clean
 help:
 	@echo "make demo       set up, then crawl the built-in simulated web and show what was found"
 	@echo "make test       set up, then run every test and lint"
 	@echo "make test-fast  quick lint and the tests that start no process and wait for nothing, for daily work"
 	@echo "make coverage   which lines the tests reach, into docs/reference/coverage.md"
 	@echo "make bench      set up, then run the benchmarks and print a table"
+	@echo "make realweb    crawl real software from Debian packages on loopback addresses, beside wget2, and print a table"
 	@echo "make fuzz       fuzz URL, HTML, robots and HTTP input, 10 minutes each"
 	@echo "make lock       resolve the Python dependencies anew into requirements.lock"
 
@@ -45,6 +46,10 @@ bench: $(NATIVE)
 
 bench-large: $(NATIVE)
 	@$(PY) -m benches large
+
+# Options: make realweb REALWEB="dokuwiki docs --small".
+realweb: $(NATIVE)
+	@$(PY) -m tests.realweb $(REALWEB)
 
 fuzz:
 	@scripts/fuzz

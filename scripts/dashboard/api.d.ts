@@ -11,6 +11,7 @@ export type Command = Schemas["Command"];
 export type CommandInfo = Schemas["CommandInfo"];
 export type ControlNodeView = Schemas["ControlNodeView"];
 export type CrawlEvent = Schemas["Event"];
+export type DoubtedPattern = Schemas["DoubtedPattern"];
 export type EventKind = Schemas["EventKind"];
 export type History = Schemas["History"];
 export type HostAction = Schemas["HostAction"];

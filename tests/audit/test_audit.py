@@ -13,6 +13,7 @@ from tests.audit.crawls import Crawl, gossamer
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.audit import KINDS, Report, audit_crawl
+from gossamer.cli.text import count
 
 Line = dict[str, Any]
 
@@ -66,10 +67,27 @@ def test_a_real_crawl_is_clean(finished: Crawl) -> None:
 def test_the_command_says_so(finished: Crawl) -> None:
     done = gossamer("audit", finished.out)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("clean\n")
     found = json.loads(gossamer("audit", finished.out, "--json").stdout)
     assert found["clean"] is True
     assert found["counts"] == {}
+    missing = sum(found["not_fetched"].values())
+    assert done.stdout.endswith(f"no violations; {count(missing)} URLs not fetched\n")
+
+
+def test_what_was_not_fetched_is_told_by_reason(finished: Crawl) -> None:
+    last: dict[str, str] = {}
+    for line in finished.lines():
+        is_page = not line["url"].endswith("/robots.txt") and line.get("soft_404") != "probe"
+        if is_page:
+            last[line["url"]] = line["outcome"]
+    had = {"fetched", "truncated", "duplicate", "redirected", "not_modified"}
+    expected = Counter(outcome for outcome in last.values() if outcome not in had)
+    assert {"robots_refused", "gone"} <= set(expected)
+    report = audit_crawl(finished.out)
+    assert report.not_fetched == dict(expected)
+    said = gossamer("audit", finished.out).stdout
+    for outcome, number in expected.items():
+        assert f"{count(number):>12}  {outcome}: " in said
 
 
 def test_no_crawl_is_wrong_use(tmp_path) -> None:

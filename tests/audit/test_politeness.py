@@ -43,6 +43,7 @@ class World:
             where="", order=(0, 0), kind="response", uri=url, date="", ip=ip, status=status,
             digest=None, refers_to=None, retry_after=facts.get("retry_after"),
             location=facts.get("location"), robots=robots, body_length=0,
+            server_date=facts.get("server_date"),
         )  # fmt: skip
         self.politeness.judge(visit, record)
 
@@ -117,6 +118,19 @@ def test_per_host_connections_are_counted() -> None:
     assert world.found == {"overlap_host": 1, "overlap_address": 1}
 
 
+def test_a_crawl_delay_allows_one_connection_from_when_it_is_known() -> None:
+    world = World(per_host=2, delay="0s")
+    world.open_host()
+    world.open_host(1.0, body=b"User-agent: *\nCrawl-delay: 2\n")
+    # Began before the site said so, and goes on beside.
+    world.visit(f"{HOST}/1", 0.5, took=3)
+    assert world.found == {}
+    world.visit(f"{HOST}/2", 5.5, took=1)
+    assert world.found == {}
+    world.visit(f"{HOST}/3", 8.0)
+    assert world.found == {"early_host": 1}
+
+
 def test_retry_after_in_seconds_and_as_a_date() -> None:
     for text in ("10", "10.5", "Thu, 01 Jan 1970 00:00:11 GMT"):
         world = World()
@@ -129,6 +143,24 @@ def test_retry_after_in_seconds_and_as_a_date() -> None:
         patient.visit(f"{HOST}/1", 1.2, outcome="throttled", status=429, retry_after=text)
         patient.visit(f"{HOST}/2", 11.4)
         assert patient.found == {}, text
+
+
+def test_a_date_is_by_the_clock_of_the_server() -> None:
+    world = World()
+    world.open_host()
+    until = "Fri, 02 Jan 1970 00:00:10 GMT"
+    world.visit(
+        f"{HOST}/1", 1.2, outcome="throttled", status=503, retry_after=until,
+        server_date="Fri, 02 Jan 1970 00:00:00 GMT",
+    )  # fmt: skip
+    world.visit(f"{HOST}/2", 11.4)
+    assert world.found == {}
+    world.visit(
+        f"{HOST}/3", 12.6, outcome="throttled", status=503, retry_after=until,
+        server_date="Fri, 02 Jan 1970 00:00:00 GMT",
+    )  # fmt: skip
+    world.visit(f"{HOST}/4", 20.0)
+    assert world.found == {"retry_after": 1}
 
 
 @pytest.mark.parametrize("text", ["soon", "-5", "", "9" * 400, "Sat, 99 Foo 99999 99:99:99 GMT"])
@@ -159,6 +191,23 @@ def test_rules_are_of_a_scheme() -> None:
     world.open_host()
     world.visit("https://a.test/1", 2.0)
     assert world.found == {"robots_first": 1}
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ("/sitecore modules/", "/sitecore%20modules/a"),
+        ("/wiki/Special%3A", "/wiki/Special:Search"),
+        ("/*?f%5B0%5D=", "/shop?f[0]=red"),
+        ("/path/file-with-a-%2A.html", "/path/file-with-a-*.html"),
+    ],
+)
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16"])
+def test_rules_hold_for_every_spelling_of_a_path(rule: str, path: str, charset: str) -> None:
+    world = World()
+    world.open_host(body=f"User-agent: *\nDisallow: {rule}\n".encode(charset))
+    world.visit(f"{HOST}{path}", 2.0)
+    assert world.found == {"robots_forbidden": 1}
 
 
 def test_a_missing_robots_file_allows_all_and_an_unreachable_one_nothing() -> None:

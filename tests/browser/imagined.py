@@ -22,6 +22,7 @@ from gossamer.control.schemas import (
     Confirmation,
     ControlNodeView,
     ControlState,
+    DoubtedPattern,
     Event,
     EventKind,
     EventPage,
@@ -35,6 +36,8 @@ from gossamer.control.schemas import (
     NodeView,
     PartitionMap,
     PartitionView,
+    PatternPage,
+    PatternQuery,
     QueuePlace,
     RobotsRule,
     RobotsVerdict,
@@ -45,6 +48,8 @@ from gossamer.control.schemas import (
     Status,
     SubmissionFates,
     SubmissionPage,
+    TakenUp,
+    TakeUp,
     UrlAccount,
     VisitLine,
 )
@@ -59,6 +64,19 @@ HOSTILE = '<img src=x onerror="alert(1)">\u202e<script>alert(2)<script>'
 NODES = ["north", "east", "south", "west"]
 PARTITIONS = 256
 HOSTS = 137
+DOUBTED = [
+    (
+        "museum-000.example.org", "/wiki/*?action=edit",
+        "of 12 visits 11 noindex, 1 copies",
+        "of 14 visits 13 noindex, 1 copies", 12, 31_402,
+    ),
+    (
+        "museum-000.example.org", "/calendar/{date}",
+        "9 visits led only to more of the same, up to the year 2031", "of 9 visits 9 new", 9, 16_811,
+    ),
+    ("archive-001.example.org", f"**?{HOSTILE}", "of 16 visits 0 brought something new", None, 0, 0),
+]  # fmt: skip
+"""Host, pattern, reason, evidence, visits, URLs set aside."""
 _WORDS = ["museum", "archive", "library", "journal", "garden", "weather", "atlas", "letters"]
 
 
@@ -74,6 +92,8 @@ class ImaginedCluster:
         self.wanted = "run"
         self.asked: list[tuple[Any, ...]] = []
         self.blocked: set[str] = set()
+        self.trusted: set[str] = set()
+        """Patterns that were taken up."""
         self.node_states = dict.fromkeys(NODES, NodeState.RUNNING) | {"west": NodeState.SILENT}
         begun = time.time()
         for back in range(900, 0, -1):
@@ -102,6 +122,7 @@ class ImaginedCluster:
             pages=int(pages),
             bytes=int(size),
             urls_seen=int(pages * 7),
+            urls_set_aside=48_213,
             urls_queued=int(4_200_000 + 90_000 * math.sin(age / 200)),
             visits=int(visits),
             in_flight=412,
@@ -319,6 +340,33 @@ class ImaginedCluster:
             self.blocked.discard(name)
         self.event_log.tell(EventKind.HOST, f"{command.action.value} {name}", host=name, who=who)
         return await self.host(name)
+
+    async def patterns(self, query: PatternQuery) -> PatternPage:
+        self.asked.append(("patterns", query.host))
+        rows = [
+            DoubtedPattern(
+                host=host,
+                node="north",
+                pattern=pattern,
+                reason=reason,
+                evidence=evidence,
+                visits=visits,
+                set_aside=aside,
+                taken_up=False,
+            )
+            for host, pattern, reason, evidence, visits, aside in DOUBTED
+            if query.host in {None, host} and pattern not in self.trusted
+        ]
+        return PatternPage(patterns=rows[: query.limit], total=len(rows))
+
+    async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
+        self.asked.append(("take_up", asked.host, asked.pattern))
+        of_host = {row[1]: row[5] for row in DOUBTED if row[0] == asked.host}
+        taken = {name: urls for name, urls in of_host.items() if asked.pattern in {None, name}}
+        self.trusted |= set(taken)
+        text = f"{asked.host}: taken up by the operator"
+        self.event_log.tell(EventKind.HOST, text, host=asked.host, who=who)
+        return TakenUp(host=asked.host, patterns=len(taken), urls=sum(taken.values()))
 
     async def why(self, url: str) -> UrlAccount:
         if " " in url.strip():

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Opener
-from tests.browser.imagined import HOSTILE
+from tests.browser.imagined import DOUBTED, HOSTILE
 from tests.browser.serving import ImaginedServer
 from tests.browser.watching import PAGES, Tab
 from tests.control.serving import until
@@ -313,3 +313,45 @@ def test_outcomes_have_their_meaning(tab: Tab):
     tab.go("overview")
     row = tab.page.locator(".totals th[scope=row]").filter(has_text="fetched")
     expect(row).to_have_attribute("title", REACTIONS["fetched"].meaning)
+
+
+def test_urls_that_bring_nothing_new_are_shown_and_taken_up(
+    open_tab: Opener, cluster: ImaginedServer
+):
+    tab = open_tab()
+    tab.sign_in(cluster.served.url, cluster.served.token)
+    page = tab.page
+    card = page.locator(".card").filter(has_text="URLs that bring nothing new")
+    # On the overview: the worst of all hosts, each with a way to its host.
+    expect(card.get_by_role("row")).to_have_count(1 + len(DOUBTED))
+    expect(page.locator(".tile").filter(has_text="URLs known")).to_contain_text("48,213 set aside")
+    assert tab.has_injected() == []
+    card.get_by_role("link", name="museum-000.example.org").first.click()
+    row = card.get_by_role("row").filter(has_text="/wiki/*?action=edit")
+    expect(row).to_contain_text("31,402")
+    expect(row).to_contain_text("of 12 visits 11 noindex")
+    expect(card.get_by_role("row")).to_have_count(3)
+    # By the keyboard alone.
+    row.get_by_role("button", name="Take up").focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("31,402 URLs like /wiki/*?action=edit will be visited")
+    dialog.get_by_role("button", name="Take up").press("Enter")
+    expect(page.locator(".notice.done")).to_contain_text("31,402 URLs")
+    expect(row).to_have_count(0)
+    asked = ("take_up", "museum-000.example.org", "/wiki/*?action=edit")
+    assert asked in cluster.cluster.asked
+    # A host without such URLs has no such card.
+    tab.go("hosts/library-002.example.org", "library-002.example.org")
+    expect(page.get_by_role("heading", name="Whose turn")).to_be_visible()
+    expect(card).to_be_hidden()
+
+
+def test_who_may_only_look_is_offered_no_taking_up(open_tab: Opener, cluster: ImaginedServer):
+    tab = open_tab(width=375, height=812)
+    tab.sign_in(cluster.served.url, cluster.served.read_token)
+    tab.go("hosts/museum-000.example.org", "museum-000.example.org")
+    card = tab.page.locator(".card").filter(has_text="URLs that bring nothing new")
+    expect(card).to_contain_text("/calendar/{date}")
+    expect(card.get_by_role("button")).to_have_count(0)
+    assert tab.sideways() <= 0

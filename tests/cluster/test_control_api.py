@@ -187,7 +187,7 @@ def test_another_control_node_takes_over(steered: Steered) -> None:
     assert first is not None
     steered.until(lambda api: running(api.get("/status")), "three nodes at work")
     api = steered.client()
-    change = api.patch("/settings", {"values": {"limits.trap_budget": 777}})
+    change = api.patch("/settings", {"values": {"limits.doubted_visits": 777}})
     second = cluster.start_control(name="second")
     until(lambda: "standing by" in second.said(), "a second control node that waits", 60)
     first.kill()
@@ -200,7 +200,7 @@ def test_another_control_node_takes_over(steered: Steered) -> None:
     api = steered.client()
     assert api.get("/settings")["version"] == change["version"]
     values = {row["name"]: row["value"] for row in api.get("/settings")["settings"]}
-    assert values["limits.trap_budget"] == 777
+    assert values["limits.doubted_visits"] == 777
     assert api.get("/settings/changes")[0]["who"].startswith("operate")
     cluster.hurry()
     cluster.until_done()

@@ -43,7 +43,7 @@ FIELDS = {
     "answer": "error kind body",
 }
 ADDED = {("question", "id"), ("answer", "kind"), ("status", "ahead")}
-"""Since version 2 began: these need a default."""
+"""Since version 3 began: these need a default."""
 
 
 def tag(kind: type[Message]) -> str:
@@ -66,7 +66,7 @@ def test_fields_are_named_as_ever(kind: type[Message]) -> None:
 
 def test_a_status_of_an_older_program_is_understood() -> None:
     old = (
-        b'{"type":"status","version":2,"node":"a","incarnation":"x","time":1.0,"started":0.5,'
+        b'{"type":"status","version":3,"node":"a","incarnation":"x","time":1.0,"started":0.5,'
         b'"state":"running","progress":null,"map_epoch":3,"partitions":[[1,2]],"future":true}'
     )
     status = decode(old, NodeStatus)

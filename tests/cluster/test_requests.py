@@ -308,6 +308,6 @@ async def test_only_what_passes_is_tried_again() -> None:
 
 
 def test_fields_that_older_programs_do_not_send_are_optional() -> None:
-    old = decode(b'{"type":"question","version":2,"name":"status"}', Question)
+    old = decode(b'{"type":"question","version":3,"name":"status"}', Question)
     assert (old.id, old.who) == ("", "")
-    assert decode(b'{"type":"answer","version":2,"error":"x"}', Answer).kind == ""
+    assert decode(b'{"type":"answer","version":3,"error":"x"}', Answer).kind == ""

@@ -28,7 +28,8 @@ SAMPLES: dict[str, dict[str, list[Any]]] = {
         "title": ["A", None, "\U0001f98e" * 500], "language": ["de", None, "x-klingon"],
         "charset": ["utf-8", None, "windows-1252"], "text_bytes": [0, 500, 2**40],
         "simhash": [0, 1, 2**64 - 1], "noindex": [False, True, False],
-        "nofollow": [False, True, False], "canonical": [None, URLS[0], "not a url"],
+        "nofollow": [False, True, False], "noarchive": [False, True, None],
+        "canonical": [None, URLS[0], "not a url"],
         "headers": [[{"name": "server", "value": "x"}], [], [{"name": "a", "value": "\x7f"}]],
         "links": [LINKS, [], LINKS * 300], "text": ["words", None, ""],
         "body": [b"<p>", None, b"\xff\x00" * 10_000],
@@ -95,7 +96,9 @@ def check_formula(declared: dict[str, Any]) -> None:
     """Every number is one, the seeds come first, and depth alone never leaves 0 to 1 at its ends."""
     numbers = dict(declared)
     kinds = numbers.pop("kinds")
-    assert set(numbers) == {"base", "depth", "deepest", "dynamic", "parent", "sitemap", "seed"}
+    assert set(numbers) == {
+        "base", "depth", "deepest", "dynamic", "parameter", "parent", "sitemap", "seed",
+    }  # fmt: skip
     assert all(abs(value) < 1e6 for value in [*numbers.values(), *kinds.values()])
     assert 0 <= numbers["seed"] <= 1
     for depth in (1, numbers["deepest"]):

@@ -70,12 +70,14 @@ def test_blocked_hosts_and_scope_bind_what_is_queued_already(crawl: Served, web_
 
 def test_types_bodies_and_depth(crawl: Served, web_log: Path):
     until(lambda: len(requests(web_log)) > 100, "the crawl is under way")
-    crawl.set(fetch__types=["application/pdf"])
+    pdf = ["application/pdf"]
+    crawl.set(fetch__types=pdf, fetch__follow_types=pdf)
     until(
         lambda: outcomes(crawl, "unwanted_type") > 20,
         "pages are not wanted any more",
     )
-    crawl.set(fetch__types=[], fetch__max_body="1KiB")
+    html = ["text/html", "application/xhtml+xml"]
+    crawl.set(fetch__types=[], fetch__follow_types=html, fetch__max_body="1KiB")
     until(lambda: outcomes(crawl, "truncated", "too_large") > 20, "bodies are cut")
     crawl.set(fetch__max_body="16MiB", limits__depth=0)
     until(

@@ -7,7 +7,7 @@ what was asked for from its log.
 import json
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -147,16 +147,20 @@ def test_mirrors_are_found_and_no_other_host(crawled: Crawled) -> None:
     assert sorted(crawled.sites[host] for host in left) == sorted(set(crawled.sites.values()))
 
 
-def test_an_alias_is_not_visited_any_more(crawled: Crawled) -> None:
-    found = {alias["host"]: alias["time"] for alias in _done("aliases", crawled.out)["aliases"]}
+def test_an_alias_is_not_visited_any_more_but_for_samples(crawled: Crawled) -> None:
+    aliases = _done("aliases", crawled.out)["aliases"]
+    found = {alias["host"]: alias["time"] for alias in aliases}
     requests = _requests(crawled.log)
-    assert [
-        request
+    later = Counter(
+        request.host
         for request in requests
         if request.host in found and request.time > found[request.host] + SLACK
-    ] == []
+    )
+    samples = {alias["host"]: alias["samples"] for alias in aliases}
+    assert all(number <= samples[host] for host, number in later.items())
     for host in found:
         pages = sum(urlsplit(url).netloc == host for url in crawled.classes)
+        assert samples[host] <= 4 + pages / 8
         assert len({request.url for request in requests if request.host == host}) < pages
 
 
@@ -191,11 +195,15 @@ def test_why_names_the_other_host(crawled: Crawled) -> None:
 
 def test_a_finding_can_be_undone(crawled: Crawled) -> None:
     host = _done("aliases", crawled.out)["aliases"][0]["host"]
+    lines = [line for line in _fetch_log(crawled.out) if line["host"] == host]
     left_out = {
         line["url"]
-        for line in _fetch_log(crawled.out)
-        if line["outcome"] == "duplicate" and line.get("status") is None and line["host"] == host
+        for line in lines
+        if line["outcome"] == "duplicate" and line.get("status") is None
     }
+    # Samples were visited all the same.
+    left_out -= {line["url"] for line in lines if line.get("status") is not None}
+    assert left_out
     before = len(_requests(crawled.log))
     after = _done("aliases", crawled.out, "--undo", host)
     assert host not in {alias["host"] for alias in after["aliases"]}

@@ -36,7 +36,7 @@ def test_links_to_nowhere_end_with_an_outcome(tmp_path: Path) -> None:
     for url, outcome in nowhere.items():
         assert outcomes[url] == [outcome], url
     assert outcomes["http://no-such-name.example/second"] == ["dns_not_found"]
-    assert outcomes["http://no-such-name.example/robots.txt"] == ["dns_not_found"] * 3
+    assert outcomes["http://no-such-name.example/robots.txt"] == ["dns_not_found"] * 2
     assert outcomes["http://127.0.0.1:25/robots.txt"] == ["url_refused"]
 
 

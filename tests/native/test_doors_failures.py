@@ -13,7 +13,9 @@ from tests.native.doors import Answer, Crawl, page, settings, site
 
 from gossamer._native import Batch, Node
 
-PAGES = {"/": page(*[f"/{n}" for n in range(30)])} | {f"/{n}": page() for n in range(30)}
+PAGES = {"/": page(*[f"/{n}" for n in range(30)])} | {
+    f"/{n}": page(text=f"page {n} of its own kind with its own word w{n}") for n in range(30)
+}
 COLUMNS = {door: {"columns": ["url"], "rows": 4} for door in ("pages", "order", "refresh")}
 
 

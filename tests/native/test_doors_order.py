@@ -14,7 +14,9 @@ COLUMNS = [
     "url", "host", "depth", "from", "kind", "anchor", "parent_score", "dynamic", "seed", "sitemap",
     "native_score",
 ]  # fmt: skip
-PAGES = {"/": page(*[f"/{n}" for n in range(20)])} | {f"/{n}": page() for n in range(20)}
+PAGES = {"/": page(*[f"/{n}" for n in range(20)])} | {
+    f"/{n}": page(text=f"page {n} of its own kind with its own word w{n}") for n in range(20)
+}
 
 
 def test_the_best_score_comes_first(tmp_path: Path) -> None:

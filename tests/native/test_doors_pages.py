@@ -14,7 +14,7 @@ from gossamer._native import Batch
 ALL = [
     "url", "host", "depth", "from", "outcome", "status", "content_type", "fetched_at", "ms", "bytes",
     "title", "language", "charset", "text_bytes", "simhash", "noindex", "nofollow", "canonical",
-    "headers", "links", "text", "body",
+    "headers", "links", "text", "body", "noarchive",
 ]  # fmt: skip
 
 
@@ -33,7 +33,9 @@ def test_every_column_tells_of_the_visit(tmp_path: Path) -> None:
             rows[columns["url"][row]] = {name: columns[name][row] for name in columns}
         return {}
 
-    start = page("/a", "/gone").replace("<title>", "<link rel=canonical href=/c><title>")
+    start = page("/a", "/gone").replace(
+        "<title>", "<meta name=robots content=noarchive><link rel=canonical href=/c><title>"
+    )
     with site({"/": start, "/a": page()}) as web:
         crawl = Crawl(tmp_path, {"pages": {"columns": ALL}}, {"pages": remember})
         crawl.run(web.url + "/")
@@ -52,8 +54,9 @@ def test_every_column_tells_of_the_visit(tmp_path: Path) -> None:
     )
     assert first["body"] == start.encode()
     assert first["bytes"] == len(start)
-    assert first["canonical"] == "/c"
+    assert first["canonical"] == web.url + "/c"
     assert first["noindex"] is False
+    assert first["noarchive"] is True
     assert {"url": web.url + "/a", "kind": "a", "anchor": "to /a"} in first["links"]
     assert any(pair["name"].lower() == "etag" for pair in first["headers"])
     assert rows[web.url + "/a"]["from"] == web.url + "/"

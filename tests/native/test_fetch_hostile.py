@@ -32,6 +32,7 @@ SHORT = LIMITS | {"first_byte": 3.0, "stall": 2.0, "total": 5.0}
 MIXED = LIMITS | {"first_byte": 6.0, "stall": 4.0, "total": 12.0}
 """For all at once."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+ZIP = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n"
 PAGE = b"<html>" + b"hello " * 200 + b"</html>"
 BOMB = b"\0" * 50_000_000
 
@@ -113,8 +114,10 @@ CASES = [
     Case("gzip cut", send(page(half(gzip.compress(NOISE, mtime=0)), GZIP)), "truncated", None, "decoded"),
     Case("gzip with a wrong sum", send(page(gzip.compress(PAGE)[:-8] + b"\0" * 8, GZIP)), "truncated", PAGE, "decoded"),
     # What is too large, judged before it is read.
-    Case("declared too large", then_silence(OK + CL % 200_001 + b"\r\n"), "too_large", b""),
-    Case("declared beyond any number", then_silence(OK + b"Content-Length: 99999999999999999999999\r\n\r\n"), "too_large", b""),
+    Case("declared too large", then_silence(ZIP + CL % 200_001 + b"\r\n"), "too_large", b""),
+    Case("declared beyond any number", then_silence(ZIP + b"Content-Length: 99999999999999999999999\r\n\r\n"), "too_large", b""),
+    Case("a page declared too large", endless(OK + CL % 50_000_000 + b"\r\n", b"x" * 10_000), "truncated", b"x" * 200_000, "length"),
+    Case("no type, declared too large", endless(b"HTTP/1.1 200 OK\r\n" + CL % 50_000_000 + b"\r\n", b"x" * 10_000), "truncated", b"x" * 200_000, "length"),
     # What is broken.
     Case("two lengths", send(OK + CL % 2 + CL % 3 + b"\r\nok!"), "protocol_broken", b""),
     Case("negative length", send(OK + b"Content-Length: -1\r\n\r\nok"), "protocol_broken", b""),

@@ -46,7 +46,7 @@ def test_a_page_says_what_it_is() -> None:
         "de",
     )
     assert (page.noindex, page.nofollow, page.noarchive) == (True, False, True)
-    assert (page.base, page.canonical, page.refresh, page.links_cut) == ("/b/", "/c", None, False)
+    assert (page.base, page.canonical, page.refresh, page.links_cut) == ("/b/", "/c", None, 0)
     assert links(page) == [
         ("header", "/h", frozenset({"alternate"}), "", "fr"),
         ("base", "/b/", frozenset(), "", ""),
@@ -57,9 +57,12 @@ def test_a_page_says_what_it_is() -> None:
 
 def test_settings_are_limits() -> None:
     body = b"<a href=x>long anchor text</a>" * 10 + b"<form action=/f><img src=i>"
-    page = parse_page(body, URL, max_links=3, anchor_bytes=6)
-    assert page.links_cut
-    assert [link.anchor for link in links(page)] == ["long a"] * 3
+    page = parse_page(body, URL, links_bytes=200, anchor_bytes=6)
+    kept = len(links(page))
+    assert 0 < kept < 10
+    # The picture too is one that was not kept.
+    assert kept + page.links_cut == 11
+    assert [link.anchor for link in links(page)] == ["long a"] * kept
     page = parse_page(body, URL, forms=True, resources=False, simhash=False)
     assert [link.kind for link in links(page)] == ["a"] * 10 + ["form"]
     assert page.simhash == 0

@@ -108,6 +108,11 @@ def test_access_results(status: int | None, redirects: int, meaning: str) -> Non
     assert robots_meaning(status, redirects) == meaning
 
 
+def test_every_sitemap_line_of_a_long_file_counts() -> None:
+    body = b"".join(b"Sitemap: /map-%d.xml\n" % number for number in range(5000))
+    assert len(Robots(body, "any").sitemaps) == 5000
+
+
 def test_what_why_shows() -> None:
     rules = Robots(
         b"User-agent: gossamer\nCrawl-delay: 1.5\n\nDisallow: /a*b\nAllow: /a", "gossamer"

@@ -171,5 +171,5 @@ def test_what_does_not_fit_is_named() -> None:
 def test_a_table_that_nobody_reads_is_refused() -> None:
     with pytest.raises(PolicyError, match=r"policy\.topc: no door names this policy"):
         choose(settings(policy={"topc": {}}))
-    with pytest.raises(PolicyError, match=r"policy\.traps: .*long_pth"):
-        choose(settings(policy={"traps": {"long_pth": 3}}))
+    with pytest.raises(PolicyError, match=r"policy\.patterns: .*long_pth"):
+        choose(settings(policy={"patterns": {"long_pth": 3}}))

@@ -37,7 +37,9 @@ class PretendedSeeds:
     def refusals(self, urls: Sequence[str], settings: CrawlSettings) -> list[str | None]:
         return ["no page" if page_of(url) < 0 else None for url in urls]
 
-    def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]:
+    def encode(
+        self, urls: Sequence[str], settings: CrawlSettings, hops: int = 0
+    ) -> list[tuple[int, bytes]]:
         pages = [page_of(url) for url in urls]
         return [(partition_of(page), msgspec.json.encode([page])) for page in pages]
 

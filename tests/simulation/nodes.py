@@ -133,6 +133,15 @@ class PretendedNode:
     def set_roots(self, urls: list[str]) -> None:
         self.roots = urls
 
+    def take_host_decisions(self) -> tuple[list[tuple[str, str, str]], int]:
+        return [], 0
+
+    def redirected_seeds(self) -> list[tuple[str, int]]:
+        return []
+
+    def seeds_taken(self, _urls: list[str]) -> None:
+        pass
+
     def close(self) -> None:
         self.closed = True
 

@@ -193,7 +193,7 @@ def test_every_message_has_its_own_tag_and_the_version() -> None:
         "register", "unregister", "heartbeat", "pause", "paused", "resume", "resumed", "shutdown",
         "status",
     }  # fmt: skip
-    assert b'"version":2' in encode(Register(node="a", incarnation="x", time=0.0))
+    assert b'"version":3' in encode(Register(node="a", incarnation="x", time=0.0))
 
 
 async def test_a_node_of_another_version_is_listed_as_refused(

@@ -10,6 +10,7 @@
 pub mod canonical;
 pub mod clock;
 mod codec;
+mod date;
 pub mod doors;
 pub mod exchange;
 pub mod fetch;

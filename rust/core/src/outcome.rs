@@ -80,8 +80,8 @@ outcomes! {
     UnwantedType = "unwanted_type",
     /// The same content is already stored under another URL.
     Duplicate = "duplicate",
-    /// The URL looks like one of an endless family.
-    TrapSuspected = "trap_suspected",
+    /// URLs of its pattern brought nothing new: it waits until somebody takes it up.
+    SetAside = "set_aside",
     /// The visit was given back: the address has no turn now, or we are stopping.
     Deferred = "deferred",
     /// Our own code failed on it: a defect of the crawler, for which nobody else is blamed.

@@ -26,15 +26,17 @@ pub struct UrlRules {
 #[pymethods]
 impl UrlRules {
     #[new]
-    #[pyo3(signature = (strip_params=None, strip_session=None, max_length=2048, grouping="host"))]
+    #[pyo3(signature = (strip_params=None, strip_session=None, max_length=2048, grouping="host", session_token=16))]
     fn new(
         strip_params: Option<Vec<String>>,
         strip_session: Option<Vec<String>>,
         max_length: usize,
         grouping: &str,
+        session_token: usize,
     ) -> PyResult<Self> {
         let mut rules = Rules {
             max_length,
+            session_token,
             ..Rules::default()
         };
         if let Some(names) = strip_params {
@@ -82,14 +84,18 @@ fn canonical_url(raw: &str, base: Option<&str>, rules: Option<&UrlRules>) -> PyR
 
 /// Each link as `(url, None)` or `(None, reason)`, in order.
 #[pyfunction]
-#[pyo3(signature = (raws, base=None, rules=None))]
+#[pyo3(signature = (raws, base=None, rules=None, charset=None))]
 fn canonical_urls(
     py: Python<'_>,
     raws: Vec<String>,
     base: Option<&str>,
     rules: Option<&UrlRules>,
+    charset: Option<&str>,
 ) -> PyResult<Vec<(Option<String>, Option<&'static str>)>> {
-    let base = base_of(base)?;
+    let base = base_of(base)?.map(|base| match charset {
+        Some(name) => base.in_charset(name),
+        None => base,
+    });
     let rules = rules_or_default(rules);
     Ok(py.detach(|| {
         let one = |raw: &String| match canonical::canonical(raw, base.as_ref(), &rules) {
@@ -157,6 +163,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UrlRefused", module.py().get_type::<UrlRefused>())?;
     module.add("TRACKING_PARAMS", canonical::TRACKING_PARAMS)?;
     module.add("SESSION_PARAMS", canonical::SESSION_PARAMS)?;
+    module.add("SESSION_TOKEN", canonical::SESSION_TOKEN)?;
     module.add_class::<UrlRules>()?;
     module.add_function(wrap_pyfunction!(canonical_url, module)?)?;
     module.add_function(wrap_pyfunction!(canonical_urls, module)?)?;

@@ -290,12 +290,48 @@ impl PyNode {
         self.with(py, |node| node.aliases().map(|value| value.to_string()))
     }
 
+    /// What was found about parameters, as JSON.
+    fn learnt_parameters(&self, py: Python<'_>, most: usize) -> PyResult<String> {
+        self.with(py, |node| {
+            node.learnt_parameters(most).map(|value| value.to_string())
+        })
+    }
+
+    /// The URL patterns that are doubted, of one host or of all, as JSON.
+    #[pyo3(signature = (most, host=None))]
+    fn doubted_patterns(
+        &self,
+        py: Python<'_>,
+        most: usize,
+        host: Option<&str>,
+    ) -> PyResult<String> {
+        self.with(py, |node| {
+            node.doubted_patterns(host, most)
+                .map(|value| value.to_string())
+        })
+    }
+
+    /// Takes up what is set aside of a host; gives how many patterns and URLs there were.
+    #[pyo3(signature = (host, pattern=None))]
+    fn take_up(&self, py: Python<'_>, host: &str, pattern: Option<&str>) -> PyResult<(u64, u64)> {
+        let taken = self.with(py, |node| node.take_up(host, pattern))?;
+        Ok((taken.patterns, taken.urls))
+    }
+
     fn undo_alias(&self, py: Python<'_>, host: &str) -> PyResult<bool> {
         self.with(py, |node| node.undo_alias(host))
     }
 
     fn set_roots(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<()> {
         self.with(py, |node| node.set_roots(&urls))
+    }
+
+    fn redirected_seeds(&self, py: Python<'_>) -> PyResult<Vec<(String, u8)>> {
+        self.with(py, |node| Ok(node.redirected_seeds()))
+    }
+
+    fn seeds_taken(&self, py: Python<'_>, urls: Vec<String>) -> PyResult<()> {
+        self.with(py, |node| node.seeds_taken(&urls))
     }
 
     fn partitions(&self, py: Python<'_>) -> PyResult<Vec<(u32, u64)>> {
@@ -473,16 +509,18 @@ fn scope_verdicts(
 /// Messages by partition, and for each seed why it was refused, or nothing.
 type PackedSeeds<'py> = (Vec<(u32, Bound<'py, PyBytes>)>, Vec<Option<String>>);
 
-/// Seeds as messages for the owners of their hosts.
+/// Seeds as messages for the owners of their hosts. `hops`: the redirects that led to them.
 #[pyfunction]
+#[pyo3(signature = (settings, urls, hops=0))]
 fn pack_seeds<'py>(
     py: Python<'py>,
     settings: &str,
     urls: Vec<String>,
+    hops: u8,
 ) -> PyResult<PackedSeeds<'py>> {
     let settings = NodeSettings::read(settings).map_err(raised)?;
     let (messages, reasons) = py
-        .detach(|| node::pack_seeds(&settings, &urls))
+        .detach(|| node::pack_seeds(&settings, &urls, hops))
         .map_err(raised)?;
     let messages = messages
         .into_iter()

@@ -2,6 +2,7 @@
 
 use gossamer_core::parse::{self, Input, Page, ParseSettings};
 use pyo3::prelude::*;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Kind, target, relations (separated by blanks), anchor text, language.
 type LinkRow<'a> = (&'static str, &'a str, String, &'a str, &'a str);
@@ -67,6 +68,12 @@ impl ParsedPage {
         self.0.noarchive
     }
 
+    /// Seconds since the epoch.
+    #[getter]
+    fn unavailable_after(&self) -> Option<f64> {
+        self.0.unavailable_after.map(|time| time as f64 / 1e6)
+    }
+
     #[getter]
     fn refresh(&self) -> Option<(u32, &str)> {
         self.0
@@ -75,7 +82,7 @@ impl ParsedPage {
     }
 
     #[getter]
-    fn links_cut(&self) -> bool {
+    fn links_cut(&self) -> u32 {
         self.0.links_cut
     }
 
@@ -98,11 +105,20 @@ impl ParsedPage {
     }
 }
 
+fn micros(seconds: Option<f64>) -> u64 {
+    let seconds = seconds.unwrap_or_else(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0.0, |since| since.as_secs_f64())
+    });
+    (seconds * 1e6) as u64
+}
+
 /// Parses a response body (content encodings undone). Of `headers`, `Link` and `X-Robots-Tag` count.
+/// `now`, in seconds since the epoch, is when it was received; absent: now.
 #[pyfunction]
 #[pyo3(signature = (
-    body, url, content_type=None, headers=Vec::new(), *, agent="gossamer", max_links=10_000,
-    anchor_bytes=256, forms=false, resources=true, simhash=true
+    body, url, content_type=None, headers=Vec::new(), *, agent="gossamer", links_bytes=64 << 20,
+    anchor_bytes=256, forms=false, resources=true, simhash=true, now=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 fn parse_page(
@@ -112,15 +128,16 @@ fn parse_page(
     content_type: Option<&str>,
     headers: Vec<(String, String)>,
     agent: &str,
-    max_links: usize,
+    links_bytes: usize,
     anchor_bytes: usize,
     forms: bool,
     resources: bool,
     simhash: bool,
+    now: Option<f64>,
 ) -> ParsedPage {
     let settings = ParseSettings {
         agent: agent.to_owned(),
-        max_links,
+        links_bytes,
         anchor_bytes,
         forms,
         resources,
@@ -139,6 +156,7 @@ fn parse_page(
         content_type,
         link: &named("link"),
         robots: &named("x-robots-tag"),
+        now: micros(now),
         body,
     };
     ParsedPage(py.detach(|| parse::parse(&input, &settings)))

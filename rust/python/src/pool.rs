@@ -206,12 +206,14 @@ impl PyFetcherPool {
                             url,
                             purpose: Purpose::Page,
                             depth: 0,
+                            seed_hops: None,
                             etag: None,
                             last_modified: None,
                             earlier: None,
                             keep_body,
                             not_before: 0,
                             last_try: true,
+                            cookie: None,
                         });
                         None
                     }

@@ -43,7 +43,7 @@ impl Robots {
     /// The sitemaps that the site names, as it spells them.
     #[getter]
     fn sitemaps(&self) -> Vec<String> {
-        self.rules.sitemaps().to_vec()
+        self.rules.sitemaps().map(str::to_owned).collect()
     }
 
     /// The number of rules kept.
@@ -73,8 +73,7 @@ fn robots_lines<'py>(
         Field::Sitemap => "sitemap",
         Field::Unknown => "unknown",
     };
-    let cut = &body[..body.len().min(robots::MAX_BODY)];
-    robots::lines(cut)
+    robots::lines(&robots::readable(&body))
         .map(|line| (line.number, name(line.field), PyBytes::new(py, line.value)))
         .collect()
 }

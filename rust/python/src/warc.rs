@@ -313,6 +313,9 @@ impl FetchLogWriter {
             digest: self::digest(digest)?,
             stored: None,
             reason: None,
+            robots: None,
+            soft_404: None,
+            left_out: None,
         }
         .write(&mut line);
         self.log()?.append(time, &line).map_err(raise)
@@ -452,7 +455,7 @@ fn write_cdxj(py: Python<'_>, files: Vec<PathBuf>, out: PathBuf) -> PyResult<u64
 /// The key of a canonical URL in the CDXJ index.
 #[pyfunction]
 fn surt(url: &str) -> String {
-    cdxj::surt(url)
+    gossamer_core::store::warc::surt::surt(url)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

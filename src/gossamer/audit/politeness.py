@@ -111,10 +111,13 @@ class Politeness:
     def _gap_of_host(self, visit: Visit, state: _Host) -> None:
         name = visit.line.host
         setting = state.gap
-        asked = self.robots.crawl_delay(name)
+        asked, since = self.robots.crawl_delay(name)
         source = "politeness.delay" if setting >= asked else "Crawl-delay"
         gap = round(max(setting, asked) * 1e6)
-        due = _Due(gap, f"host {name}", source, state.per_host)
+        # A site that names a Crawl-delay is visited by one connection; visits that began before it
+        # was known may go on beside it.
+        alone = asked > 0 and visit.start >= since
+        due = _Due(gap, f"host {name}", source, 1 if alone else state.per_host)
         self._turn(visit, visit.start, state, due)
         if state.asked_at <= visit.start < state.retry_at - TOLERANCE:
             text = (
@@ -204,27 +207,35 @@ class Politeness:
     def _retry_after(self, visit: Visit, facts: Facts | None, state: _Host) -> None:
         if visit.line.status not in {429, 503} or facts is None or facts.retry_after is None:
             return
-        until = _retry_at(facts.retry_after, visit.end)
+        until = _retry_at(facts.retry_after, visit.end, facts.server_date)
         if until is not None and until > state.retry_at:
             state.asked_at, state.retry_at = visit.end, until
             state.asked = f"{visit.line.status} with Retry-After: {facts.retry_after[:60]}"
 
 
-def _retry_at(value: str, end: int) -> int | None:
-    """Until when a Retry-After field asks to wait; `None`: it says nothing that can be read."""
+def _retry_at(value: str, end: int, server_date: str | None) -> int | None:
+    """Until when a Retry-After field asks to wait; `None`: it says nothing that can be read.
+
+    A date is by the server's clock, which may be another than ours, if it tells what that shows.
+    """
     first = value.strip()
     digits = first.split(".", 1)[0]
     if digits.isascii() and digits.isdigit():
         seconds = int(digits) if len(digits) < 12 else 10**12
         return end + min(seconds * 1_000_000, LONGEST_RETRY_AFTER)
-    try:
-        date = email.utils.parsedate_to_datetime(first)
-    except (ValueError, TypeError, IndexError, OverflowError):
+    date, now = _micros(first), _micros(server_date) if server_date else None
+    if date is None:
         return None
+    return min(date if now is None else end + date - now, end + LONGEST_RETRY_AFTER)
+
+
+def _micros(text: str) -> int | None:
+    """A date of HTTP, in microseconds since the epoch."""
     try:
+        date = email.utils.parsedate_to_datetime(text.strip())
         date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        return min(round(date.timestamp() * 1e6), end + LONGEST_RETRY_AFTER)
-    except (ValueError, OverflowError):
+        return round(date.timestamp() * 1e6)
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 

@@ -34,6 +34,8 @@ class Facts:
     location: str | None
     robots: bytes | None
     body_length: int
+    server_date: str | None = None
+    """The `Date` field: what the server's clock showed."""
 
 
 def is_robots(url: str) -> bool:
@@ -142,6 +144,7 @@ class Records:
             location=location,
             robots=_text(body, field(head, "content-encoding")) if keep else None,
             body_length=len(body),
+            server_date=field(head, "date"),
         )
 
 

@@ -53,6 +53,10 @@ class Report:
     """Gaps between two visits that were checked, of hosts and of addresses."""
     tightest: tuple[float, str] | None = None
     """The least time that a host's gap was longer than it had to be, in seconds, and where."""
+    not_fetched: dict[str, int] = field(default_factory=dict)
+    """URLs that were never fetched, by the outcome of the last try."""
+    links_left_out: dict[str, int] = field(default_factory=dict)
+    """Links of pages that were not followed, by reason."""
     counts: Counter[str] = field(default_factory=Counter)
     violations: list[Violation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -70,4 +74,5 @@ class Report:
 
     @property
     def clean(self) -> bool:
+        """No violation was found. Whether everything was fetched is another question: `not_fetched`."""
         return not self.counts

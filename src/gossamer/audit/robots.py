@@ -86,10 +86,15 @@ class RobotsBook:
         else:
             self.delays.pop(about, None)
 
-    def crawl_delay(self, name: str) -> float:
-        """The Crawl-delay of a host in seconds: the longer one of its two schemes."""
-        get = self.delays.get
-        return max(get(("http", name), 0.0), get(("https", name), 0.0))
+    def crawl_delay(self, name: str) -> tuple[float, int]:
+        """The Crawl-delay of a host in seconds, the longer one of its two schemes, and since when."""
+        asked = [(self.delays[of], self.sites[of].since) for of in self._schemes(name)]
+        return max((delay for delay, _ in asked), default=0.0), min(
+            (since for _, since in asked), default=0
+        )
+
+    def _schemes(self, name: str) -> list[Site]:
+        return [of for of in (("http", name), ("https", name)) if of in self.delays]
 
     def forget_times(self) -> None:
         """The clock was set back: what is known holds from now on."""

@@ -9,6 +9,7 @@ from gossamer.audit.clock import Stepped, steps
 from gossamer.audit.integrity import PAGES, Once, Originals, number
 from gossamer.audit.join import join
 from gossamer.audit.lines import LogPart, Visit, read_lines
+from gossamer.audit.missing import Missing
 from gossamer.audit.politeness import Politeness
 from gossamer.audit.records import Records
 from gossamer.audit.report import Report
@@ -96,6 +97,7 @@ class _Run:
         )
         self._pages = Once()
         self._originals = Originals()
+        self._missing = Missing()
         self._robots_urls: set[str] = set()
 
     def take(self, step: Stepped) -> None:
@@ -111,6 +113,8 @@ class _Run:
         line = visit.line
         politeness, scope = self._politeness, self._scope
         is_robots = politeness is not None and politeness.robots.is_robots_visit(visit)
+        if not is_robots:
+            self._missing.add(line)
         if is_robots:
             self._robots_urls.add(line.url)
         elif visit.real and line.outcome in PAGES:
@@ -131,6 +135,7 @@ class _Run:
         if self._scope is not None:
             self._scope.flush()
         self._originals.report(self._report)
+        self._missing.report(self._report)
         repeated = set() if self._refreshes else self._pages.repeated()
         if not repeated:
             return

@@ -24,6 +24,7 @@ class Alias(msgspec.Struct, frozen=True):
     differences: int
     shared_address: bool
     examples: list[str]
+    samples: int = 0
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ def aliases(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show which hosts are other names of a site, why, and undo what was found."""
-    node = _open(directory)
+    node = open_crawl(directory)
     try:
         unknown = [host for host in undo or [] if not node.undo_alias(host)]
         text = node.aliases()
@@ -57,7 +58,7 @@ def aliases(
         raise UsageError(f"not an alias in {directory}: {', '.join(map(plain, unknown))}")
 
 
-def _open(directory: Path) -> _native.Node:
+def open_crawl(directory: Path) -> _native.Node:
     if not (directory / "state").exists():
         raise UsageError(f"{directory} holds no crawl (no {directory / 'state'})")
     settings = load(directory / "crawl.toml", {})
@@ -88,6 +89,6 @@ def _reasons(row: Alias) -> str:
     when = datetime.fromtimestamp(row.time / 1e6, UTC).strftime("%Y-%m-%d %H:%M UTC")
     examples = plain(", ".join(row.examples))
     return (
-        f"{row.agreements} paths with the same page, {row.differences} with another, "
-        f"{address}, found {when}; such as {examples}"
+        f"{row.agreements} paths with the same page, {row.differences} with another "
+        f"({row.samples} looked at since), {address}, found {when}; such as {examples}"
     )

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
 from gossamer.cli.text import count, plain, size
+from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.rules.left_out import REASONS
 
 SHOWN = 10
 
@@ -74,6 +76,8 @@ def as_json(report: Report, most: int) -> dict[str, object]:
         "gaps_checked": report.gaps,
         "records": report.records,
         "bytes": report.bytes,
+        "not_fetched": report.not_fetched,
+        "links_left_out": report.links_left_out,
         "counts": dict(report.counts),
         "violations": violations,
         "notes": report.notes,
@@ -100,4 +104,19 @@ def _show(report: Report, most: int) -> None:
             print(f"  {plain(violation.where)}: {plain(violation.text, 600)}", file=sys.stderr)
         if number > len(told):
             print(f"  … and {count(number - len(told))} more", file=sys.stderr)
-    print("clean" if report.clean else f"{count(report.counts.total())} violations")
+    _show_missing(report)
+    violations = f"{count(report.counts.total())} violations" if report.counts else "no violations"
+    missing = sum(report.not_fetched.values())
+    print(f"{violations}; {count(missing)} URLs not fetched" if missing else violations)
+
+
+def _show_missing(report: Report) -> None:
+    if report.not_fetched:
+        print("not fetched, by the last outcome of each URL:")
+    for name, number in report.not_fetched.items():
+        print(f"  {count(number):>12}  {name}: {REACTIONS[name].meaning}")
+    if report.links_left_out:
+        print("links not followed, counted on each page:")
+    for name, number in report.links_left_out.items():
+        reason = REASONS.get(name)
+        print(f"  {count(number):>12}  {plain(name)}: {reason.meaning if reason else 'not known'}")

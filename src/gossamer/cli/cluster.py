@@ -32,7 +32,7 @@ from gossamer.cli.options import (
     saved,
 )
 from gossamer.cli.serving import tell_where
-from gossamer.cli.summary import as_json, show_refused, show_summary
+from gossamer.cli.summary import as_json, had_nothing, show_refused, show_summary
 from gossamer.cli.view import Target, View, make_view
 from gossamer.cluster.local import LocalCluster
 from gossamer.cluster.shared_settings import engine_access
@@ -136,6 +136,8 @@ def cluster(
         print(msgspec.json.encode(values).decode())
     if interrupt.count:
         raise typer.Exit(130)
+    if had_nothing(summary.progress):
+        raise typer.Exit(1)
 
 
 def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | None) -> None:

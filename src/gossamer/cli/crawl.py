@@ -30,7 +30,7 @@ from gossamer.cli.options import (
     saved,
 )
 from gossamer.cli.serving import tell_where
-from gossamer.cli.summary import as_json, show_refused, show_summary
+from gossamer.cli.summary import as_json, had_nothing, show_refused, show_summary
 from gossamer.cli.view import Target, View, make_view
 from gossamer.errors import UsageError
 from gossamer.library.seeds import read_seeds
@@ -111,7 +111,7 @@ def crawl(
         print(msgspec.json.encode(as_json(progress, out)).decode())
     if interrupt.count:
         raise typer.Exit(130)
-    if standalone.unsaved:
+    if standalone.unsaved or had_nothing(progress):
         raise typer.Exit(1)
 
 

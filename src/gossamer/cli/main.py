@@ -15,6 +15,7 @@ COMMANDS = {
     "export": "export",
     "why": "why",
     "aliases": "aliases",
+    "patterns": "patterns",
     "status": "operate",
     "pause": "operate",
     "resume": "operate",

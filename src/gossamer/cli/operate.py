@@ -48,12 +48,22 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
         f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
     )
+    if now["urls_set_aside"]:
+        print(
+            f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
+            f"them up, with: gossamer patterns{_where(control, out)}"
+        )
     if now["reranking"]:
         print(f"re-ranking: {count(now['reranking'])} hosts left")
     for door, view in now["doors"].items():
         print(f"policy of {door}: {_door(view)}")
     for alert in alerts:
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
+
+
+def _where(control: str | None, out: Path | None) -> str:
+    """The options of a command about the same crawl."""
+    return f" {out}" if out is not None else f" --control {control}" if control is not None else ""
 
 
 def _door(view: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from gossamer.errors import UsageError
 from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.rules.left_out import REASONS
 
 SHOWN_REFUSED = 10
 
@@ -31,17 +32,37 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
     """The object that `--json` prints."""
     return {
         "pages": progress.pages,
+        "pages_dropped": progress.pages_dropped,
         "bytes": progress.bytes,
         "urls_seen": progress.urls_seen,
         "urls_queued": progress.urls_queued,
         "outcomes": progress.outcomes,
+        "links_left_out": progress.links_left_out,
+        "robots_said": progress.robots_said,
+        "soft_404s": progress.soft_404s,
         "aliases": progress.hosts_aliases,
+        "urls_set_aside": progress.urls_set_aside,
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": progress.activity.value,
         "out": str(out),
         **({"doors": msgspec.to_builtins(progress.doors)} if progress.doors else {}),
     }
+
+
+def had_nothing(progress: Progress) -> bool:
+    """Whether a crawl has come to its end without a single page: the job itself failed."""
+    pages = progress.pages + progress.pages_dropped + progress.outcomes.get("not_modified", 0)
+    return progress.activity is Activity.FINISHED and progress.urls_seen > 0 and not pages
+
+
+def show_causes(console: Console, progress: Progress) -> None:
+    """Why there was no page, and what can be done about it: a line for each cause."""
+    console.print(Text("No page could be had.", style="bold"))
+    for name in sorted(progress.outcomes, key=lambda name: -progress.outcomes[name]):
+        if remedy := REACTIONS[name].remedy:
+            # Not broken into lines: a command is there to be copied.
+            console.print(Text(f"{name}: {remedy}"), soft_wrap=True)
 
 
 def show_summary(
@@ -67,11 +88,21 @@ def show_summary(
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
         table.add_row(name, count(number), Text(REACTIONS[name].meaning, style="dim"))
     console.print(table)
+    _show_links(console, progress)
+    if had_nothing(progress) and not interrupted:
+        show_causes(console, progress)
     if progress.hosts_aliases:
         console.print(
             Text(
                 f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
                 f"see them, or undo one, with: gossamer aliases {out}"
+            )
+        )
+    if progress.urls_set_aside:
+        console.print(
+            Text(
+                f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
+                f"see why, or take them up, with: gossamer patterns {out}"
             )
         )
     for door, report in progress.doors.items():
@@ -98,3 +129,22 @@ def show_summary(
     if hint:
         # Not broken into lines: a command is there to be copied.
         console.print(Text(hint), soft_wrap=True)
+
+
+def _show_links(console: Console, progress: Progress) -> None:
+    """Which links were not followed, and what would change that."""
+    said = [f"{count(number)} say {name}" for name, number in progress.robots_said.items()]
+    if said:
+        console.print(Text(f"Of the pages {' and '.join(said)} to robots."))
+    if progress.soft_404s:
+        text = f"{count(progress.soft_404s)} of the visits brought a soft 404: what their host answers to a missing name."
+        console.print(Text(text))
+    if not progress.links_left_out:
+        return
+    console.print(Text("Links that were not followed, counted on each page:"))
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for name, number in sorted(progress.links_left_out.items(), key=lambda item: -item[1]):
+        reason = REASONS[name]
+        change = f"to change: {reason.change}" if reason.change else ""
+        table.add_row(name, count(number), Text(reason.meaning, style="dim"), Text(change))
+    console.print(table)

@@ -10,12 +10,14 @@ import msgspec
 import typer
 
 from gossamer import _native
-from gossamer.cli.text import plain, size, span
+from gossamer.cli.text import count, plain, size, span
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.library import LogLine, read_log, warc_files
 from gossamer.library.fetch_log import LogDamagedError
 from gossamer.node.native_settings import to_native
 from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.parameters import STATES
+from gossamer.policy.rules.left_out import REASONS
 from gossamer.settings import load
 
 VISITS = 5
@@ -111,6 +113,39 @@ def _visits(out: Path, url: str) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(line) for line in last]
 
 
+def _pattern(found: dict[str, Any] | None) -> list[str]:
+    """What visits to URLs like this one brought, and what that means for it."""
+    if found is None:
+        return []
+    texts = [f"{found['pattern']}: {found['evidence']}" if found["visits"] else found["pattern"]]
+    if found["trusted"]:
+        texts.append("taken up by command: not doubted any more")
+    if found["doubted"]:
+        texts.append(f"doubted, so it comes last: {found['doubted']}")
+    if found["set_aside"]:
+        texts.append(
+            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take them up with "
+            "`gossamer patterns DIR --take-up HOST`"
+        )
+    return texts
+
+
+def _parameters(account: dict[str, Any] | None) -> list[str]:
+    """What was found about the parameters of the URL, and what that means for it."""
+    if account is None:
+        return []
+    texts = [
+        f"{row['place']}?{row['name']} {STATES[row['state']]}: {row['evidence']}"
+        for row in account["found"]
+    ]
+    if account["visited_as"]:
+        texts.append(
+            f"without {account['stripped']} it is {account['visited_as']}; keep it with "
+            "`gossamer patterns DIR --take-up HOST --pattern '?NAME'`"
+        )
+    return texts
+
+
 def _file_name(out: Path, serial: int) -> str | None:
     names = [file.name for file in warc_files(out) if f"-{serial:05}-" in file.name]
     return names[0] if names else None
@@ -137,13 +172,20 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("alias", f"its host is {alias['of']} under another name, which is visited"))
     facts.append(("robots", _robots(account)))
     facts.append(("queue", _queue(account["queued"], now)))
+    facts.extend(("pattern", text) for text in _pattern(account.get("pattern")))
+    facts.extend(("parameter", text) for text in _parameters(account.get("parameters")))
+    if account.get("soft_404"):
+        facts.append(("soft 404", f"its host {account['soft_404']}"))
     facts.extend(("visit", _visit(line)) for line in account["visits"])
+    facts.extend(_links(account["visits"]))
     last = account["last_visit"]
     if not account["visits"]:
         word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
         facts.append(("visit", word))
     if last is not None and last.get("reason"):
-        facts.append(("judged", f"by a policy: {last['reason']}"))
+        reason = last["reason"]
+        by = "" if reason.startswith("soft 404") else "by a policy: "
+        facts.append(("judged", f"{by}{reason}"))
     if last is not None and last["warc_file"] is not None:
         place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
         facts.append(("stored", place))
@@ -217,12 +259,27 @@ def _visit(line: dict[str, Any]) -> str:
     return words + (f"; found on {line['from']}" if line["from"] else "")
 
 
+def _links(visits: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """What the page said to robots, and which of its links were not followed, at its last visit."""
+    if not visits:
+        return []
+    last = visits[-1]
+    facts = [("says", f"{last['robots']} to robots")] if last.get("robots") else []
+    for name, number in last.get("left_out", {}).items():
+        reason = REASONS[name]
+        links = "1 link was" if number == 1 else f"{count(number)} links were"
+        words = f"{links} not followed: {name}, {reason.meaning}"
+        facts.append(("links", f"{words} (to change: {reason.change})" if reason.change else words))
+    return facts
+
+
 _SOURCES = {
     "setting": "politeness.delay or an override of it",
     "rule": "a rule",
     "crawl_delay": "the site's Crawl-delay",
     "response_time": "the time of its last response",
     "policy": "a policy of hosts",
+    "throttled": "the host, which asked for less a while ago",
 }
 
 

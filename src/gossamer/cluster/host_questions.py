@@ -28,6 +28,18 @@ class SteerBody(msgspec.Struct, forbid_unknown_fields=True):
     wait_us: int = 0
 
 
+class PatternsBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The patterns of one host or of all, at most so many."""
+
+    most: int
+    host: str | None = None
+
+
+class TakeUpBody(msgspec.Struct, forbid_unknown_fields=True):
+    host: str
+    pattern: str | None = None
+
+
 class UrlsBody(msgspec.Struct, forbid_unknown_fields=True):
     urls: list[str]
 
@@ -45,6 +57,8 @@ class HostQuestions:
             "hosts": (FindBody, self._find),
             "host": (NameBody, self._host),
             "steer_host": (SteerBody, self._steer),
+            "patterns": (PatternsBody, self._patterns),
+            "take_up": (TakeUpBody, self._take_up),
             "last_visits": (UrlsBody, self._last_visits),
             "partition_sizes": (NoBody, self._sizes),
         }
@@ -68,6 +82,12 @@ class HostQuestions:
 
     async def _steer(self, body: SteerBody) -> bool:
         return await checked(self._node.steer_host, body.host, body.action, body.wait_us)
+
+    async def _patterns(self, body: PatternsBody) -> Any:
+        return msgspec.json.decode(await checked(self._node.doubted_patterns, body.most, body.host))
+
+    async def _take_up(self, body: TakeUpBody) -> tuple[int, int]:
+        return await checked(self._node.take_up, body.host, body.pattern)
 
     async def _last_visits(self, body: UrlsBody) -> Any:
         return msgspec.json.decode(await checked(self._node.last_visits, body.urls))

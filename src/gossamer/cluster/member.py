@@ -40,7 +40,7 @@ from gossamer.cluster.messages import (
     encode,
 )
 from gossamer.cluster.questions import Questions
-from gossamer.cluster.requests import persist
+from gossamer.cluster.requests import ask_control, persist
 from gossamer.cluster.snapshots import Archive, Snapshots
 from gossamer.disk import free_bytes
 from gossamer.engine import Engine
@@ -49,6 +49,7 @@ from gossamer.errors import (
     EngineEmptyError,
     EngineError,
     EvictedError,
+    GossamerError,
     SnapshotError,
     UsageError,
 )
@@ -66,6 +67,10 @@ OBEY_EVERY = 0.3
 """Seconds between looks at what is wanted: a pause holds within a second."""
 
 DECISIONS_EVERY = 1.0
+SEEDS_EVERY = 1.0
+SEEDS_AGAIN = 10.0
+SEEDS_MOST = 500
+"""Targets of seeds' redirects that are shared at once."""
 
 JOIN = 30.0
 """Seconds that a node which joins waits for an engine that is away."""
@@ -255,6 +260,7 @@ class Member:
             self._obeying(),
             self._saving(),
             self._reporting(),
+            self._sharing_seeds(),
             self._sender.run(),
             self._receiver.run(),
             self._addresses.run(),
@@ -318,9 +324,7 @@ class Member:
             await asyncio.sleep(DECISIONS_EVERY)
 
     async def _tell_decisions(self) -> None:
-        """What host policies decided, where there are any."""
-        if self._settings is None or not self._settings.doors.hosts:
-            return
+        """What was decided about hosts and URL patterns."""
         for one in await asyncio.to_thread(take_decisions, self._node):
             self._tell("host_decided", one.words, host=one.host or None)
 
@@ -408,6 +412,25 @@ class Member:
                 await self._keeper.save_changed()
             except (EngineError, SnapshotError, FencedError) as error:
                 self._tell("snapshot_failed", str(error))
+
+    async def _sharing_seeds(self) -> None:
+        """Targets of seeds' redirects become seeds of all nodes, through whoever leads."""
+        while True:
+            await asyncio.sleep(SEEDS_EVERY)
+            found = await asyncio.to_thread(self._node.redirected_seeds)
+            if not found:
+                continue
+            try:
+                await ask_control(
+                    self._engine, "redirected", {"seeds": found[:SEEDS_MOST]}, who=self._home.node
+                )
+            except GossamerError as error:
+                # They are kept until somebody takes them.
+                self._tell("trouble", f"targets of seeds' redirects wait: {error}")
+                await asyncio.sleep(SEEDS_AGAIN)
+                continue
+            urls = [url for url, _hops in found[:SEEDS_MOST]]
+            await asyncio.to_thread(self._node.seeds_taken, urls)
 
     # --- telling
 

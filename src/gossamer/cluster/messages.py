@@ -13,8 +13,9 @@ import msgspec
 from gossamer.errors import VersionError
 from gossamer.model.progress import Progress
 
-PROTOCOL = 2
-"""2: messages of links have scores, kinds and anchor texts, and snapshots another format."""
+PROTOCOL = 3
+"""2: messages of links have scores, kinds and anchor texts, and snapshots another format. 3: messages of links have the
+redirects that led to a seed, and snapshots the evidence by URL pattern."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=str.lower):

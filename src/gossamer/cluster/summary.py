@@ -79,13 +79,13 @@ NOTHING = Progress(
     seconds=0.0,
 )
 
-_DONE = ("pages", "pages_dropped", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
+_DONE = ("pages", "pages_dropped", "soft_404s", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
          "links_bytes", "links_asked", "links_known", "links_discarded", "messages_damaged")  # fmt: skip
 """Done is done, also by a node that is gone since."""
 
 _NOW = (
     "urls_seen", "urls_queued", "in_flight", "hosts_known", "hosts_active", "hosts_waiting",
-    "hosts_set_aside", "hosts_blocked", "hosts_aliases", "rss", "disk", "outbox",
+    "hosts_set_aside", "hosts_blocked", "hosts_aliases", "urls_set_aside", "rss", "disk", "outbox",
     "reranking", "reranked",
 )  # fmt: skip
 
@@ -95,9 +95,7 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
     readings = list(readings)
     every = [progress for progress, _now in readings]
     present = [progress for progress, now in readings if now]
-    outcomes: Counter[str] = Counter()
-    for part in every:
-        outcomes.update(part.outcomes)
+    counts = {name: _added(every, name) for name in ("outcomes", "links_left_out", "robots_said")}
     sums = {name: sum(getattr(part, name) for part in every) for name in _DONE}
     sums |= {name: sum(getattr(part, name) for part in present) for name in _NOW}
     due = [part.next_due for part in present if part.next_due is not None]
@@ -105,12 +103,20 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
         NOTHING,
         **sums,
         doors=_doors(present),
+        **counts,
         activity=activity,
-        outcomes=dict(outcomes),
         seconds=max((part.seconds for part in every), default=0.0),
         next_due=min(due) if due and len(due) == len(present) else None,
         note="; ".join(sorted({part.note for part in present if part.note})),
     )
+
+
+def _added(every: Iterable[Progress], name: str) -> dict[str, int]:
+    """Counts by name, of all nodes."""
+    counts: Counter[str] = Counter()
+    for part in every:
+        counts.update(getattr(part, name))
+    return dict(counts)
 
 
 def _doors(present: Iterable[Progress]) -> dict[str, DoorReport]:

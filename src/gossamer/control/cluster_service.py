@@ -27,6 +27,7 @@ from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.leader.membership import Presence
 from gossamer.control.monitor import COUNTERS, Monitor
 from gossamer.control.node_views import NodeViews
+from gossamer.control.pattern_views import words
 from gossamer.control.replicated_logs import ReplicatedLogs
 from gossamer.control.schemas import (
     Alert,
@@ -50,11 +51,15 @@ from gossamer.control.schemas import (
     NodeView,
     PartitionMap,
     PartitionView,
+    PatternPage,
+    PatternQuery,
     SeedSubmission,
     SettingsView,
     Status,
     SubmissionFates,
     SubmissionPage,
+    TakenUp,
+    TakeUp,
     UrlAccount,
 )
 from gossamer.control.schemas.status import door_views
@@ -319,6 +324,15 @@ class ClusterService:
                 "no_answer", f"{command.value} {node}: done; nothing is known of it"
             )
         return after
+
+    async def patterns(self, query: PatternQuery) -> PatternPage:
+        return await self._hosts.patterns(query)
+
+    async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
+        node, taken = await self._hosts.take_up(asked)
+        told = words(taken, asked)
+        self._event_log.tell(EventKind.HOST, told, node=node, host=asked.host, who=who)
+        return taken
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action

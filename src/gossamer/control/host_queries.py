@@ -10,7 +10,18 @@ from typing import Any
 from gossamer._native import UrlRules, canonical_url, host_key, partition
 from gossamer.control.host_views import host_row, make_cursor, native_question, url_account
 from gossamer.control.leader.control_node import ControlNode
-from gossamer.control.schemas import HostAction, HostPage, HostQuery, HostRow, UrlAccount
+from gossamer.control.pattern_views import pattern_page, taken_up
+from gossamer.control.schemas import (
+    HostAction,
+    HostPage,
+    HostQuery,
+    HostRow,
+    PatternPage,
+    PatternQuery,
+    TakenUp,
+    TakeUp,
+    UrlAccount,
+)
 from gossamer.control.schemas.hosts import HostStanding
 from gossamer.control.service import NotKnownError, UnreachableError, service_error
 from gossamer.errors import GossamerError
@@ -104,6 +115,30 @@ class HostQueries:
         if not known:
             self._check_held(node, name)
             raise NotKnownError("no_such_host", f"the host {name[:100]} is not known")
+
+    async def patterns(self, query: PatternQuery) -> PatternPage:
+        body = {"most": query.limit, "host": query.host}
+        if query.host is not None:
+            answer = await self._ask_owner(_address(query.host), "patterns", body)
+            return pattern_page([answer], query.limit)
+        try:
+            answers = await self._node.requests.ask_all("patterns", body)
+        except GossamerError as error:
+            raise service_error(error) from error
+        found = []
+        for node, told in answers.items():
+            if not isinstance(told, dict) or "patterns" not in told:
+                raise UnreachableError("no_answer", f"{node} does not answer: {told}")
+            found.append((node, told))
+        return pattern_page(found, query.limit)
+
+    async def take_up(self, asked: TakeUp) -> tuple[str, TakenUp]:
+        """By the owner of the host; gives who that is."""
+        body = {"host": asked.host, "pattern": asked.pattern}
+        node, (patterns, urls) = await self._ask_owner(_address(asked.host), "take_up", body)
+        if not patterns:
+            self._check_held(node, asked.host)
+        return node, taken_up(asked, patterns, urls)
 
     async def why(self, url: str, rules_version: int | None = None) -> UrlAccount:
         try:

@@ -15,10 +15,10 @@ from gossamer.model.progress import Progress
 from gossamer.settings.model import LimitSettings
 
 COUNTERS = (
-    "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
+    "pages", "bytes", "urls_seen", "urls_queued", "urls_set_aside", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
     "reranking", "reranked",
-    "outcomes", "rss", "disk", "seconds", "next_due",
+    "outcomes", "links_left_out", "robots_said", "soft_404s", "rss", "disk", "seconds", "next_due",
 )  # fmt: skip
 """Fields of `Progress` that a status gives as they are."""
 

@@ -28,11 +28,15 @@ from gossamer.control.schemas import (
     NodeCommand,
     NodeView,
     PartitionMap,
+    PatternPage,
+    PatternQuery,
     SeedSubmission,
     SettingsView,
     Status,
     SubmissionFates,
     SubmissionPage,
+    TakenUp,
+    TakeUp,
     UrlAccount,
 )
 from gossamer.errors import DiskFullError, EngineError, GossamerError, UsageError
@@ -113,6 +117,12 @@ class Service(Protocol):
     async def host(self, name: str) -> HostRow: ...
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow: ...
+
+    async def patterns(self, query: PatternQuery) -> PatternPage:
+        """URL patterns that are doubted, those with most URLs set aside first."""
+
+    async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
+        """What is set aside of a host or a pattern is visited after all; safe when this answers."""
 
     async def why(self, url: str) -> UrlAccount: ...
 

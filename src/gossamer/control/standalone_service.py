@@ -22,6 +22,7 @@ from gossamer.control.host_views import (
     url_account,
 )
 from gossamer.control.monitor import COUNTERS, Monitor
+from gossamer.control.pattern_views import pattern_page, taken_up, words
 from gossamer.control.running_crawl import NODE, RunningCrawl, StandaloneSettings
 from gossamer.control.schemas import (
     Alert,
@@ -47,11 +48,15 @@ from gossamer.control.schemas import (
     NodeView,
     PartitionMap,
     PartitionView,
+    PatternPage,
+    PatternQuery,
     SeedSubmission,
     SettingsView,
     Status,
     SubmissionFates,
     SubmissionPage,
+    TakenUp,
+    TakeUp,
     UrlAccount,
 )
 from gossamer.control.schemas.hosts import HostStanding
@@ -154,9 +159,7 @@ class StandaloneService:
             await asyncio.sleep(1.0 - time.time() % 1.0)
 
     async def _tell_decisions(self) -> None:
-        """What host policies decided becomes events."""
-        if not self._crawl.settings.doors.hosts:
-            return
+        """What was decided about hosts and URL patterns becomes events."""
         # Where the node is closed already, there is nothing more to tell.
         with contextlib.suppress(GossamerError):
             for one in await self._crawl.ask(take_decisions):
@@ -341,6 +344,19 @@ class StandaloneService:
         return url_account(account, node=NODE, quota=quota, rules_version=version, visits=rows)
 
     # --- hosts
+
+    async def patterns(self, query: PatternQuery) -> PatternPage:
+        text = await self._ask(lambda node: node.doubted_patterns(query.limit, query.host))
+        return pattern_page([(NODE, msgspec.json.decode(text))], query.limit)
+
+    async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
+        taken = taken_up(
+            asked, *await self._ask(lambda node: node.take_up(asked.host, asked.pattern))
+        )
+        self._forget_answers()
+        told = words(taken, asked)
+        self._event_log.tell(EventKind.HOST, told, node=NODE, host=asked.host, who=who)
+        return taken
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         action = command.action

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -46,6 +47,9 @@ class PageRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
     outlinks: int | None
     noindex: bool | None
     nofollow: bool | None
+    noarchive: bool | None
+    soft_404: bool
+    canonical: str | None
     truncated: str | None
     duplicate_of: str | None
     warc_file: str
@@ -90,22 +94,31 @@ class _Reader:
             field(head, "content-type"),
             [(name, value) for name, value in head if name in {"link", "x-robots-tag"}],
             agent=self.settings.fetch.agent,
-            max_links=parse.max_links,
+            links_bytes=parse.links_bytes,
             anchor_bytes=parse.anchor_bytes,
             forms=scope.forms,
             resources=scope.resources,
+            now=datetime.fromisoformat(stored.line.time).timestamp(),
         )
 
-    def links(self, page: ParsedPage, url: str) -> Iterator[LinkRow]:
+    def absolute(self, page: ParsedPage, url: str, links: list[str]) -> list[str | None]:
+        """Links of a page as URLs; `None` for what is none."""
         base = url
         if page.base is not None:
             try:
                 base = canonical_url(page.base, url)
             except UrlRefused:
                 base = url
+        return [to for to, _ in canonical_urls(links, base, self.rules, page.charset)]
+
+    def canonical(self, page: ParsedPage, url: str) -> str | None:
+        """The URL that the page names as its own."""
+        return self.absolute(page, url, [page.canonical])[0] if page.canonical else None
+
+    def links(self, page: ParsedPage, url: str) -> Iterator[LinkRow]:
         links = [link for link in page.links if link[0] != "base"]
-        targets = canonical_urls([link[1] for link in links], base, self.rules)
-        for (kind, _, rel, anchor, _), (to, _) in zip(links, targets, strict=True):
+        targets = self.absolute(page, url, [link[1] for link in links])
+        for (kind, _, rel, anchor, _), to in zip(links, targets, strict=True):
             if to is not None:
                 yield LinkRow(url, to, kind, rel, anchor)
 
@@ -136,6 +149,9 @@ def page_rows(out: Path) -> Iterator[PageRow]:
             outlinks=len({link.to for link in reader.links(page, line.url)}) if page else None,
             noindex=page.noindex if page else None,
             nofollow=page.nofollow if page else None,
+            noarchive=page.noarchive if page else None,
+            soft_404=line.soft_404 is not None,
+            canonical=reader.canonical(page, line.url) if page else None,
             truncated=record.truncated,
             duplicate_of=record.refers_to_uri,
             warc_file=stored.page.file.name.removesuffix(".open"),

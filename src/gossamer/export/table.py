@@ -39,7 +39,7 @@ def _schema(pa: Any) -> Any:
     small = {"status": pa.int16(), "depth": pa.int32(), "outlinks": pa.int32()}
     kinds = {
         **dict.fromkeys(("bytes", "warc_offset", "warc_length"), whole),
-        **dict.fromkeys(("noindex", "nofollow"), pa.bool_()),
+        **dict.fromkeys(("noindex", "nofollow", "noarchive", "soft_404"), pa.bool_()),
         **small,
         "ms": pa.float64(),
     }

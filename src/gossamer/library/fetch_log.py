@@ -26,6 +26,12 @@ class LogLine(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_url
     """What is kept of the answer, where that is less than all of it: `no`, or `head`."""
     reason: str | None = None
     """Why it has this outcome, where the outcome does not say."""
+    robots: str | None = None
+    """What the page says to robots, where that is anything: `noindex`, `nofollow`, or both."""
+    soft_404: str | None = None
+    """`probe`: a name that cannot exist was asked for; `yes`: the page is what the host answers then."""
+    left_out: dict[str, int] = {}
+    """Links of the page that were not followed, by reason."""
 
 
 class LogDamagedError(Exception):

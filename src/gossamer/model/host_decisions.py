@@ -1,4 +1,4 @@
-"""What host policies decided, as a node tells it: for events and for the log."""
+"""What was decided about hosts and URL patterns, as a node tells it: for events and for the log."""
 
 from typing import NamedTuple, Protocol
 
@@ -29,5 +29,7 @@ def take_decisions(node: Deciding) -> list[HostDecision]:
     rows, left_out = node.take_host_decisions()
     decisions = [HostDecision(*row) for row in rows]
     if left_out:
-        decisions.append(HostDecision("", f"{left_out} more decisions of host policies", ""))
+        decisions.append(
+            HostDecision("", f"{left_out} more decisions about hosts and URL patterns", "")
+        )
     return decisions

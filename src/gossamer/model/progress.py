@@ -65,10 +65,20 @@ class Progress(msgspec.Struct, frozen=True):
     messages_damaged: int = 0
     exchange_seconds: float = 0.0
     idle: bool = False
+    settled: bool = True
+    """The counters are whole: nothing that visits brought waits to be safe."""
     hosts_blocked: int = 0
     reranking: int = 0
     reranked: int = 0
     pages_dropped: int = 0
     """Fetched, and not kept by a policy; the limits count them too."""
+    links_left_out: dict[str, int] = {}
+    """Links of pages that were not followed, by reason (`policy.rules.left_out`), each time they were met."""
+    robots_said: dict[str, int] = {}
+    """Pages that say `noindex` or `nofollow` to robots."""
+    soft_404s: int = 0
+    """Visits that brought what their host answers to a name that does not exist."""
+    urls_set_aside: int = 0
+    """URLs of doubted patterns, which wait to be taken up."""
     doors: dict[str, DoorReport] = {}
     """By door; only those with a policy."""

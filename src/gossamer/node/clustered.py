@@ -88,8 +88,10 @@ class NativeSeeds:
     def refusals(self, urls: Sequence[str], settings: CrawlSettings) -> list[str | None]:
         return _native.pack_seeds(self._text(settings), list(urls))[1]
 
-    def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]:
-        return _native.pack_seeds(self._text(settings), list(urls))[0]
+    def encode(
+        self, urls: Sequence[str], settings: CrawlSettings, hops: int = 0
+    ) -> list[tuple[int, bytes]]:
+        return _native.pack_seeds(self._text(settings), list(urls), hops)[0]
 
     def check(self, settings: CrawlSettings) -> None:
         """What only the native part can check (regular expressions, ranges): `ValueError`."""

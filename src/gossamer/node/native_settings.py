@@ -8,9 +8,11 @@ import gossamer
 from gossamer.node.doors import patience
 from gossamer.policy import chosen, rules
 from gossamer.policy.chosen import Policies
-from gossamer.policy.hosts import aliases, robots, set_aside
+from gossamer.policy.hosts import aliases, robots, set_aside, soft404, throttling
+from gossamer.policy.hosts.gap import RESPONSE_FACTOR
 from gossamer.policy.hosts.outcomes import FREE_TRIES, LONGEST_RETRY_AFTER, REACTIONS
 from gossamer.settings import CrawlSettings
+from gossamer.settings.link_defaults import skipped
 from gossamer.settings.model import Fsync
 
 NONE: Final = Policies()
@@ -54,6 +56,7 @@ def to_native(
         "canonical": settings.canonical.model_dump(mode="json"),
         "scope": {
             **settings.scope.model_dump(mode="json", exclude={"sitemaps", "ascend"}),
+            "skip_suffixes": skipped(settings.scope.skip_suffixes, settings.fetch.types),
             "site_depth": settings.limits.site_depth,
         },
         "seen": {
@@ -63,8 +66,11 @@ def to_native(
         },
         "fetch": _fetch(settings),
         "dns": _dns(settings),
-        "parse": settings.parse.model_dump(mode="json")
-        | {"anchors": bool(_asked(policies) & ANCHORS)},
+        "parse": {
+            "links_bytes": settings.parse.links_bytes,
+            "anchor_bytes": settings.parse.anchor_bytes,
+            "anchors": bool(_asked(policies) & ANCHORS),
+        },
         "store": {
             "warc_size": settings.store.warc_size,
             "outlinks": settings.store.outlinks,
@@ -77,6 +83,7 @@ def to_native(
         "rules": rules.to_native(settings, secrets),
         "alias": aliases.to_native(settings.alias),
         "duplicates": chosen.duplicates(settings).to_native(),
+        "noarchive": chosen.noarchive(settings).to_native(),
     }
     doors = _doors(settings, policies)
     if doors:
@@ -115,6 +122,7 @@ def _fetch(settings: CrawlSettings) -> dict[str, object]:
         "max_body": fetch.max_body,
         "max_ratio": fetch.max_ratio,
         "types": fetch.types,
+        "follow_types": fetch.follow_types,
         "http2": fetch.http2,
         "proxy": fetch.proxy,
         "allow_private": fetch.allow_private,
@@ -130,6 +138,7 @@ def _dns(settings: CrawlSettings) -> dict[str, object]:
         "floor": micros(dns.floor),
         "ceiling": micros(dns.ceiling),
         "negative": micros(dns.negative),
+        "first_negative": micros(robots.first_refusal(settings.politeness.retry_wait)),
         "entries": dns.entries,
         "concurrency": dns.concurrency,
         "timeout": micros(dns.timeout),
@@ -139,17 +148,21 @@ def _dns(settings: CrawlSettings) -> dict[str, object]:
 def _frontier(settings: CrawlSettings, policies: Policies) -> dict[str, object]:
     polite, limits = settings.politeness, settings.limits
     address_delay = polite.delay if polite.address_delay is None else polite.address_delay
+    factor = polite.response_factor
     return {
         "delay": micros(polite.delay),
         "address_delay": micros(address_delay),
-        "response_factor": polite.response_factor,
+        "response_factor": RESPONSE_FACTOR if factor is None else factor,
+        # Who asks for the factor gets it, also with `per_host` 8 and `delay` 0.
+        "rest_side_by_side": factor is not None,
         "max_crawl_delay": micros(polite.max_crawl_delay),
         "per_host": polite.per_host,
         "overrides": {host: micros(gap) for host, gap in polite.overrides.items()},
         "robots_refresh": micros(polite.robots_refresh),
         "robots_patience": micros(polite.robots_patience),
-        **robots.to_native(),
+        **robots.to_native(list(REACTIONS), polite.retry_wait),
         **set_aside.to_native(polite),
+        **throttling.to_native(),
         "sitemaps": settings.scope.sitemaps,
         "ascend": settings.scope.ascend,
         "order": chosen.formula(settings, policies).to_native(),
@@ -160,7 +173,11 @@ def _frontier(settings: CrawlSettings, policies: Policies) -> dict[str, object]:
         "pages_per_host": limits.pages_per_host,
         "pages": limits.pages,
         "bytes": limits.bytes,
-        "traps": chosen.traps(settings).to_native(limits.trap_budget),
+        "evidence": {
+            **chosen.patterns(settings).to_native(limits),
+            "parameters": chosen.parameters(settings).to_native(),
+        },
+        "soft_404": soft404.to_native(settings.fetch),
         "free_tries": FREE_TRIES,
         "longest_retry_after": micros(LONGEST_RETRY_AFTER),
         "policies": {

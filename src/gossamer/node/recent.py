@@ -44,6 +44,8 @@ def visit_rows(out: Path, url: str) -> list[dict[str, object]]:
             "ip": line.ip,
             "found_on": line.from_url,
             "reason": line.reason,
+            "robots": line.robots,
+            "left_out": line.left_out,
         }
         for line in recent_visits(out, url, SHOWN)
     ]

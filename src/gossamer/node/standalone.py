@@ -220,5 +220,6 @@ class Standalone:
             # A policy that holds pages is not waited for; closing stores them as without one.
             held = ending_since is not None and time.monotonic() - ending_since > HELD
             # Without room on the disk nothing under way can be taken in.
-            if progress.in_flight == 0 or held or progress.activity is Activity.DISK_FULL:
+            over = progress.in_flight == 0 and progress.settled
+            if over or held or progress.activity is Activity.DISK_FULL:
                 return progress

@@ -1,4 +1,4 @@
-"""Judgement: what to crawl, in which order, when again, what a trap is, what to keep.
+"""Judgement: what to crawl, in which order, when again, what is worth its visits, what to keep.
 
 The mechanism is native and has no opinion; it asks at five doors, in batches, never per link.
 

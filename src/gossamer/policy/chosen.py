@@ -6,15 +6,17 @@ from typing import Any, TypeVar
 
 from gossamer.errors import PolicyError, SettingsError
 from gossamer.policy.doors import DOORS
-from gossamer.policy.hosts.traps import Traps
+from gossamer.policy.hosts.parameters import Parameters
+from gossamer.policy.hosts.patterns import Patterns
 from gossamer.policy.loader import find, load
 from gossamer.policy.order.formula import Formula
 from gossamer.policy.pages.duplicates import Duplicates
+from gossamer.policy.pages.noarchive import Noarchive
 from gossamer.settings import CrawlSettings
 
 T = TypeVar("T")
 
-DECLARED = ("duplicates", "traps")
+DECLARED = ("duplicates", "noarchive", "parameters", "patterns")
 """Declared policies with a table of their own."""
 
 
@@ -42,8 +44,10 @@ class Policies:
 def choose(settings: CrawlSettings) -> Policies:
     """Makes the policies that the settings name; PolicyError says which cannot be had, and why."""
     check_tables(settings)
-    traps(settings)
+    patterns(settings)
+    parameters(settings)
     duplicates(settings)
+    noarchive(settings)
     called = {}
     declared = None
     for door, names in named(settings).items():
@@ -93,12 +97,20 @@ def check_change(before: CrawlSettings, after: CrawlSettings) -> None:
         )
 
 
-def traps(settings: CrawlSettings) -> Traps:
-    return _declared(Traps.read, "traps", settings)
+def patterns(settings: CrawlSettings) -> Patterns:
+    return _declared(Patterns.read, "patterns", settings)
+
+
+def parameters(settings: CrawlSettings) -> Parameters:
+    return _declared(Parameters.read, "parameters", settings)
 
 
 def duplicates(settings: CrawlSettings) -> Duplicates:
     return _declared(Duplicates.read, "duplicates", settings)
+
+
+def noarchive(settings: CrawlSettings) -> Noarchive:
+    return _declared(Noarchive.read, "noarchive", settings)
 
 
 def _declared(read: Callable[[Mapping[str, Any]], T], name: str, settings: CrawlSettings) -> T:

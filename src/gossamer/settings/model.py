@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from gossamer._native import SESSION_PARAMS, TRACKING_PARAMS
+from gossamer._native import SESSION_PARAMS, SESSION_TOKEN, TRACKING_PARAMS
+from gossamer.settings.link_defaults import PAGE_MARKS, RELATIONS, SUFFIX_TYPES
 from gossamer.settings.policy_values import JsonValue
 from gossamer.settings.rules import MOST_RULES, Credentials, Rule
 from gossamer.settings.server_names import PublicName
@@ -74,21 +75,19 @@ class Fsync(StrEnum):
 
 HostName = Annotated[str, StringConstraints(to_lower=True, min_length=1, max_length=255)]
 
-BINARY_SUFFIXES = [
-    "7z", "avi", "bz2", "css", "dmg", "doc", "docx", "eot", "exe", "flv", "gif", "gz", "ico",
-    "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "mpeg", "mpg",
-    "ogg", "otf", "pdf", "png", "ppt", "pptx", "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff",
-    "ttf", "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip",
-]  # fmt: skip
-
 
 class CanonicalSettings(Stage):
     strip_parameters: list[str] = fixed(
         list(TRACKING_PARAMS), "query parameters that only track; `name*` means a prefix"
     )
     strip_sessions: list[str] = fixed(
-        list(SESSION_PARAMS), "session ids, removed from queries and from path parameters"
-    )
+        list(SESSION_PARAMS), "session ids, removed from queries and from path parameters if their "
+        "values look like tokens",
+    )  # fmt: skip
+    session_token: int = fixed(
+        SESSION_TOKEN, "shortest value of a session id that is removed, in characters; one that is shorter, a "
+        "number or a word may name a page", ge=4, le=1024,
+    )  # fmt: skip
     max_length: int = fixed(2048, "longest URL that is taken, in bytes", ge=64, le=65536)
 
 
@@ -98,12 +97,27 @@ class ScopeSettings(Stage):
         "its URL up to the last slash (prefix), or nothing (any)",
     )  # fmt: skip
     schemes: list[str] = live(["http", "https"], "schemes that are followed")
-    skip_suffixes: list[str] = live(BINARY_SUFFIXES, "file suffixes of URLs that are not visited")
+    seed_redirects: int = live(
+        10, "redirects in a row from a seed whose targets are seeds too, on whatever host; 0: none",
+        ge=0, le=U8,
+    )  # fmt: skip
+    skip_suffixes: list[str] = live(
+        list(SUFFIX_TYPES), "file suffixes of URLs that are not visited, unless `fetch.types` names "
+        "what the suffix stands for",
+    )  # fmt: skip
+    page_marks: list[str] = live(
+        PAGE_MARKS, "where `skip_suffixes` does not hold and the type of the answer decides: folders "
+        "(`wiki/`), and texts in the name of a file (`:`)",
+    )  # fmt: skip
     include: list[str] = live([], "regular expressions; if any are given, a URL must match one")
     exclude: list[str] = live([], "regular expressions; a URL that matches one is not visited")
     block: list[HostName] = live([], "hosts or domains that are not visited")
     resources: bool = live(default=False, meaning="follow images, scripts and other embeds too")
     forms: bool = live(default=False, meaning="follow forms that use GET")
+    relations: list[str] = live(
+        RELATIONS, "relations of <link> and of the header Link that are followed; `*`: all; also "
+        "`feed`, `oembed` and `format` (alternates by their media type), `shortlink`, `search` …",
+    )  # fmt: skip
     nofollow: bool = live(default=True, meaning="do not follow links marked rel=nofollow")
     sitemaps: bool = live(
         default=True, meaning="take URLs from the sitemaps that robots files name"
@@ -139,13 +153,18 @@ class PolitenessSettings(Stage):
     address_delay: Duration | None = live(
         None, "shortest gap between visits to an IP address; absent: as `delay`", ge=0, le=YEARS
     )
-    response_factor: float = live(
-        1.0, "the gap is at least this many times the last response time", ge=0, le=1000
-    )
+    response_factor: float | None = live(
+        None, "the gap is at least this many times the last response time, divided by the "
+        "connections; absent: 1, and 0 where several connections and no gap are asked for",
+        ge=0, le=1000,
+    )  # fmt: skip
     max_crawl_delay: Duration = live(
         "60s", "a site's longer Crawl-delay is cut to this", ge=0, le=YEARS
     )
-    per_host: int = live(1, "connections to a host at the same time", ge=1, le=64)
+    per_host: int = live(
+        1, "connections to a host at the same time; one to a site that names a Crawl-delay",
+        ge=1, le=64,
+    )  # fmt: skip
     overrides: dict[HostName, Annotated[Duration, Field(ge=0, le=YEARS)]] = live(
         {}, "gap of single hosts instead of `delay`"
     )
@@ -154,7 +173,8 @@ class PolitenessSettings(Stage):
     )
     robots_patience: Duration = live(
         "2d",
-        "URLs of a host whose robots rules stay unreachable this long are refused",
+        "URLs of a host whose robots rules stay unreachable this long are refused; a host that has "
+        "never given its rules ends sooner (docs/reference/failures.md)",
         ge=0,
         le=YEARS,
     )
@@ -188,8 +208,12 @@ class FetchSettings(Stage):
     types: list[str] = live(
         ["text/*", "application/xhtml+xml", "application/xml", "application/rss+xml",
          "application/atom+xml"],
-        "media types that are wanted; empty: all",
+        "media types of pages that are kept; empty: all",
     )  # fmt: skip
+    follow_types: list[str] = live(
+        ["text/html", "application/xhtml+xml"],
+        "media types of pages that are read for their links, kept or not",
+    )
     http2: bool = fixed(default=True, meaning="offer HTTP/2 over TLS")
     proxy: str | None = fixed(
         None,
@@ -199,6 +223,10 @@ class FetchSettings(Stage):
         default=False, meaning="visit loopback, private and other special addresses"
     )
     cookies: bool = fixed(default=False, meaning="keep cookies per host")
+    soft_404_probe: bool = fixed(
+        default=True,
+        meaning="ask a host whose pages repeat themselves once for a name that cannot exist",
+    )
 
 
 class DnsSettings(Stage):
@@ -213,7 +241,10 @@ class DnsSettings(Stage):
 
 
 class ParseSettings(Stage):
-    max_links: int = live(2000, "links taken from one page at most", ge=1, le=100_000)
+    links_bytes: Size = live(
+        "64MiB", "memory for the links of one page; the rest is left out, and counted as `cut`",
+        ge=1024, le=2**30,
+    )  # fmt: skip
     anchor_bytes: int = live(128, "anchor text kept of each link", ge=0, le=4096)
 
 
@@ -238,6 +269,10 @@ class AliasSettings(Stage):
         0.05, "share of the compared paths that may have different pages", ge=0, le=0.5
     )
     least_bytes: Size = live("256B", "pages with fewer bytes are not compared", ge=0, le=BYTES)
+    sample: int = live(
+        20, "one in so many URLs of an alias is visited all the same, to see whether it is one; 0: none",
+        ge=0, le=U32,
+    )  # fmt: skip
 
 
 class LimitSettings(Stage):
@@ -255,13 +290,14 @@ class LimitSettings(Stage):
         le=65535,
     )
     pages_per_host: int | None = live(None, "pages of one host", ge=1, le=U32)
-    trap_budget: int = live(
-        1000,
-        "URLs of one host with a long or growing path, a crowded query or a far date, each; "
-        "more are taken for a trap",
-        ge=0,
-        le=U32,
-    )
+    doubted_visits: int = live(
+        3, "visits of a host to URLs of hopeless patterns, before the rest of them is set aside …",
+        ge=0, le=U32,
+    )  # fmt: skip
+    doubted_share: float = live(
+        0.25, "… and this share of the host's useful visits besides; 1000: nothing is set aside",
+        ge=0, le=1000,
+    )  # fmt: skip
 
 
 PolicyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]

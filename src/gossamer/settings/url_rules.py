@@ -14,4 +14,5 @@ def url_rules(settings: CrawlSettings) -> UrlRules:
         canonical.strip_sessions,
         canonical.max_length,
         _GROUPINGS[settings.grouping],
+        canonical.session_token,
     )

@@ -47,7 +47,7 @@ class Options:
     mirrors: float = _option(0.0, "share of hosts that mirror another (at most 0.5)")
     shared_address: float = _option(0.0, "share of hosts on the address of another (needs --names)")
     multi_address: float = _option(0.0, "share of hosts with several addresses (needs --names)")
-    traps: float = _option(0.0, "share of hosts with a trap: calendar, path, session, parameters")
+    traps: float = _option(0.0, "share of hosts with a trap of one of six kinds")
     change_rate: float = _option(0.0, "mean changes of a page per simulated day")
     clock_speed: float = _option(1.0, "simulated seconds per second")
     validators: float = _option(0.0, "share of pages with ETag or Last-Modified")

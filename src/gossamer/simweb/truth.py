@@ -35,7 +35,7 @@ _KINDS = (
 )
 _STATUS = (200, 0, 500, 500, 0, 0, 429, 503, 200, 200)
 _REDIRECT, _ERROR, _RESET = 1, 2, 4
-_TRAPS = ("calendar", "growing_path", "session", "parameters")
+_TRAPS = ("calendar", "growing_path", "session", "parameters", "soft_404", "link_farm")
 _PAGE, _DEAD, _HOP, _TRAP = 0, 1, 2, 3
 _NOFOLLOW = {"nofollow", "none"}
 _NOINDEX = {"noindex", "none"}

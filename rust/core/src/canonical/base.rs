@@ -1,10 +1,12 @@
 //! The base of a page's links: parsed once per page, used for each link.
 
 use super::Refusal;
+use super::charset::of_queries;
 use super::slow::upper_escapes;
 use super::url::Url;
 use super::whatwg::{Parsed, parse};
 use ::url::Position;
+use encoding_rs::Encoding;
 
 /// What relative links are resolved against: the page's URL, or its `<base href>`.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct Base {
     parsed: Parsed,
     /// Absent when the base is no plain web address: then every link takes the slow path.
     plain: Option<Plain>,
+    /// What queries are spelled in; `None`: UTF-8.
+    charset: Option<&'static Encoding>,
 }
 
 /// The parts of a base that the fast path copies.
@@ -44,7 +48,22 @@ impl Base {
         Base {
             plain: Plain::of(&parsed),
             parsed,
+            charset: None,
         }
+    }
+
+    /// The same base in a document of this charset, by its WHATWG name: queries of its links are spelled
+    /// in it.
+    #[must_use]
+    pub fn in_charset(self, name: &str) -> Base {
+        Base {
+            charset: of_queries(name),
+            ..self
+        }
+    }
+
+    pub(super) fn charset(&self) -> Option<&'static Encoding> {
+        self.charset
     }
 
     pub(super) fn parsed(&self) -> &::url::Url {
@@ -69,6 +88,7 @@ impl From<&Url> for Base {
             Err(_) => Base {
                 parsed: nowhere(),
                 plain: None,
+                charset: None,
             },
         }
     }

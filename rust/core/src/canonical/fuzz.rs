@@ -4,7 +4,7 @@ use super::{Base, Grouping, Rules, Url, canonical, slow, trim};
 
 /// Inputs to begin from: each meets a part of the code that random bytes hardly find.
 pub const SEEDS: &[&[u8]] = &[
-    b"https://user:pw@Example.org:443/a/./b/../%7ec;jsessionid=1?utm_source=x&b=1#f",
+    b"https://user:pw@Example.org:443/a/./b/../%7ec;jsessionid=0123456789abcdef?utm_source=x&b=1#f",
     b"../c?d=e\nhttp://xn--a.example/x/y",
     b"//[::1]:81\\\\p\nhttps://0x7f.1/",
     "http://b\u{fc}cher.example./\u{e9}?q=\u{3042}".as_bytes(),

@@ -14,6 +14,7 @@
 
 mod address;
 mod base;
+mod charset;
 mod fast;
 #[doc(hidden)]
 pub mod fuzz;
@@ -22,6 +23,7 @@ mod refusal;
 mod rules;
 mod slow;
 mod strip;
+mod token;
 mod url;
 mod whatwg;
 
@@ -36,7 +38,8 @@ pub use address::literal_address;
 pub use base::Base;
 pub use keys::{UrlKey, home, partition, partition_range};
 pub use refusal::Refusal;
-pub use rules::{Grouping, Names, Rules, SESSION_PARAMS, TRACKING_PARAMS};
+pub use rules::{Grouping, Names, Rules, SESSION_PARAMS, SESSION_TOKEN, TRACKING_PARAMS};
+pub use token::is_token;
 pub use url::Url;
 
 /// The canonical form of `raw` as found under `base`.
@@ -53,6 +56,8 @@ pub fn canonical(raw: &str, base: Option<&Base>, rules: &Rules) -> Result<Url, R
     if raw.len() > rules.max_length.saturating_mul(8) {
         return Err(Refusal::TooLong);
     }
+    let spelled = base.and_then(|base| charset::spell_query(raw, base.charset()?));
+    let raw = spelled.as_deref().unwrap_or(raw);
     match fast::resolve(raw, base, rules) {
         Some(done) => done,
         None => slow::resolve(raw, base, rules),

@@ -46,7 +46,7 @@ pub const TRACKING_PARAMS: &[&str] = &[
     "_branch_match_id",
 ];
 
-/// Parameters, in the query or after `;` in the path, that only name a visitor's session.
+/// Parameters, in the query or after `;` in the path, that only name a visitor's session where their value is a token.
 pub const SESSION_PARAMS: &[&str] = &[
     "jsessionid",
     "phpsessid",
@@ -63,6 +63,9 @@ pub const SESSION_PARAMS: &[&str] = &[
     "osessionid",
     "s_sessionid",
 ];
+
+/// The shortest session id in use: 64 bits in hexadecimal digits.
+pub const SESSION_TOKEN: usize = 16;
 
 /// Which hosts stay together in one partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -151,8 +154,10 @@ impl Names {
 pub struct Rules {
     /// Query parameters to remove wherever they stand.
     pub strip_params: Names,
-    /// Session ids to remove from the query and from path parameters (`;jsessionid=…`).
+    /// Session ids to remove from the query and from path parameters (`;jsessionid=…`), if their values are tokens …
     pub strip_session: Names,
+    /// … of at least so many characters.
+    pub session_token: usize,
     /// The longest canonical URL, in bytes.
     pub max_length: usize,
     /// Which hosts share a partition.
@@ -164,6 +169,7 @@ impl Default for Rules {
         Rules {
             strip_params: Names::new(TRACKING_PARAMS),
             strip_session: Names::new(SESSION_PARAMS),
+            session_token: SESSION_TOKEN,
             max_length: 2048,
             grouping: Grouping::Host,
         }

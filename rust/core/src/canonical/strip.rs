@@ -1,6 +1,7 @@
 //! Takes tracking parameters and session ids out of a URL.
 
-use super::rules::{Names, Rules};
+use super::rules::Rules;
+use super::token::is_token;
 
 /// Removes what `rules` name from the path and query that begin at `path_at`.
 pub(super) fn strip(text: &mut String, path_at: usize, rules: &Rules) {
@@ -10,13 +11,21 @@ pub(super) fn strip(text: &mut String, path_at: usize, rules: &Rules) {
     }
     let path_end = query_at.unwrap_or(text.len());
     if !rules.strip_session.is_empty() && text[path_at..path_end].contains(';') {
-        strip_path(text, path_at, path_end, &rules.strip_session);
+        strip_path(text, path_at, path_end, rules);
     }
 }
 
 fn named(rules: &Rules, parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or(parameter).as_bytes();
-    rules.strip_params.contains(name) || rules.strip_session.contains(name)
+    rules.strip_params.contains(name) || is_session(rules, parameter)
+}
+
+/// The name alone says little: `article.php?sid=7` is an article.
+fn is_session(rules: &Rules, parameter: &str) -> bool {
+    let Some((name, value)) = parameter.split_once('=') else {
+        return false;
+    };
+    rules.strip_session.contains(name.as_bytes()) && is_token(value, rules.session_token)
 }
 
 /// The order of what stays is kept: servers may care. A query that becomes empty loses its `?`;
@@ -45,7 +54,7 @@ fn strip_query(text: &mut String, query_at: usize, rules: &Rules) {
     }
 }
 
-fn strip_path(text: &mut String, path_at: usize, path_end: usize, names: &Names) {
+fn strip_path(text: &mut String, path_at: usize, path_end: usize, rules: &Rules) {
     let path = &text[path_at..path_end];
     let mut kept = String::with_capacity(path.len());
     for (at, segment) in path.split('/').enumerate() {
@@ -56,8 +65,7 @@ fn strip_path(text: &mut String, path_at: usize, path_end: usize, names: &Names)
         let mut pieces = segment.split(';');
         kept.push_str(pieces.next().unwrap_or_default());
         for piece in pieces {
-            let name = piece.split('=').next().unwrap_or(piece);
-            if !names.contains(name.as_bytes()) {
+            if !is_session(rules, piece) {
                 kept.push(';');
                 kept.push_str(piece);
             }

@@ -81,6 +81,7 @@ impl Door {
                 "simhash",
                 "noindex",
                 "nofollow",
+                "noarchive",
                 "canonical",
                 "headers",
                 "links",

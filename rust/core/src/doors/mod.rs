@@ -15,7 +15,6 @@ mod answer;
 mod desk;
 mod door;
 mod health;
-pub mod hosts;
 mod settings;
 mod table;
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A message: links to one partition, compressed.
 //!
 //! ```text
-//! version (1) ++ length of the text (4) ++ zstd of: { flags (1), kind (1), depth, [from], [parent's score (2)],
-//!   [score (2)], [not before], [anchor], url }*
+//! version (1) ++ length of the text (4) ++ zstd of: { flags (1), kind (1), [hops (1)], depth, [from],
+//!   [parent's score (2)], [score (2)], [not before], [anchor], url }*
 //! ```
 //!
+//! Hops are those of seeds that redirects led to.
 //! What links of one page share is written with the first of them.
 
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// A first byte that is larger is no version but damage: to meet it is no reason to stop.
 const NEWEST: u8 = 31;
 const SEED: u8 = 1;
@@ -29,6 +30,8 @@ const PARENT: u8 = 16;
 const SCORE: u8 = 32;
 const NOT_BEFORE: u8 = 64;
 const ANCHOR: u8 = 128;
+/// With the kind: hops follow.
+const HOPS: u8 = 128;
 
 /// More than any node packs into one message or row.
 const LONGEST: usize = 256 << 20;
@@ -89,7 +92,11 @@ pub fn encode<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<u8> {
         ] {
             flags |= if set { bit } else { 0 };
         }
-        text.extend_from_slice(&[flags, link.kind as u8]);
+        if link.hops == 0 {
+            text.extend_from_slice(&[flags, link.kind as u8]);
+        } else {
+            text.extend_from_slice(&[flags, link.kind as u8 | HOPS, link.hops]);
+        }
         put_number(&mut text, u64::from(link.depth));
         if !same {
             put_bytes(&mut text, link.from.as_bytes());
@@ -143,11 +150,11 @@ impl From<&str> for Unreadable {
 /// Unpacks links.
 pub fn decode(bytes: &[u8], grouping: Grouping) -> Result<Vec<Link>, Unreadable> {
     let (&version, rest) = bytes.split_first().ok_or("an empty message")?;
-    if version != VERSION && version <= NEWEST {
-        return Err(Unreadable::Version(version));
+    if version > NEWEST {
+        return Err("not a message of links".into());
     }
     if version != VERSION {
-        return Err("not a message of links".into());
+        return Err(Unreadable::Version(version));
     }
     let (length, rest) = rest.split_first_chunk::<4>().ok_or("a cut message")?;
     let length = u32::from_be_bytes(*length) as usize;
@@ -184,7 +191,9 @@ fn read(
         Some(Some(Score::from_bytes(reader.take(2)?.try_into().ok()?)))
     };
     let text = |bytes| std::str::from_utf8(bytes).ok();
-    let kind = *LinkKind::ALL.get(usize::from(reader.byte()?))?;
+    let kind = reader.byte()?;
+    let hops = if kind & HOPS == 0 { 0 } else { reader.byte()? };
+    let kind = *LinkKind::ALL.get(usize::from(kind & !HOPS))?;
     let depth = reader.small()?;
     if flags & SAME_PAGE == 0 {
         let from = Arc::from(text(reader.bytes()?)?);
@@ -210,6 +219,7 @@ fn read(
         depth,
         kind,
         seed: flags & SEED != 0,
+        hops,
         sitemap: flags & SITEMAP != 0,
         revisit: flags & REVISIT != 0,
         parent_score: page.1,
@@ -256,8 +266,19 @@ mod tests {
                 ..link("http://a.example/4", "")
             },
         ];
-        let back = decode(&encode(links.iter()), Grouping::Host).unwrap();
+        let message = encode(links.iter());
+        assert_eq!(message[0], VERSION);
+        let back = decode(&message, Grouping::Host).unwrap();
         assert_eq!(back, links);
+        let redirected = Link {
+            seed: true,
+            hops: 3,
+            ..link("http://www.a.example/", "http://a.example/")
+        };
+        let message = encode([&links[0], &redirected].into_iter());
+        assert_eq!(message[0], VERSION);
+        let back_too = decode(&message, Grouping::Host).unwrap();
+        assert_eq!(back_too, [links[0].clone(), redirected]);
         assert!(Arc::ptr_eq(&back[0].from, &back[1].from), "read once");
     }
 
@@ -270,12 +291,12 @@ mod tests {
                 "cut at {cut}"
             );
         }
-        for version in [1, 9] {
+        for version in [1, 2, 9] {
             let mut other = good.clone();
             other[0] = version;
             let refused = decode(&other, Grouping::Host).unwrap_err();
             assert_eq!(refused, Unreadable::Version(version));
-            let words = format!("version {version}; this program reads version 2");
+            let words = format!("version {version}; this program reads version 3");
             assert!(refused.to_string().contains(&words));
         }
         let mut long = good;

@@ -59,7 +59,7 @@ async fn by_length<S: AsyncRead + Unpin>(
             .await?
             == 0
         {
-            return Err(Fault::Disconnect);
+            return Err(Fault::Short);
         }
     }
     if over { Err(Fault::Length) } else { Ok(()) }

@@ -1,4 +1,5 @@
-//! Cookies, for crawls that ask for them: kept host by host, in memory, bounded.
+//! Cookies, for crawls that ask for them: kept host by host, in memory, bounded. Others give the
+//! cookies of one response to the one visit that repeats its request, and forget them.
 //!
 //! A cookie may be for a whole domain only below a public suffix, so no site sets one for
 //! `co.uk`. Oldest first out when a host or the jar is full.
@@ -91,6 +92,13 @@ impl Jar {
             }
         }
     }
+}
+
+/// The `Cookie` field that the cookies of one response make for its URL.
+pub(super) fn of_one(target: &Target<'_>, head: &Head, now: SystemTime) -> Option<String> {
+    let jar = Jar::default();
+    jar.store(target, head, now);
+    jar.header(target, now)
 }
 
 fn parse(line: &str, target: &Target<'_>, now: SystemTime) -> Option<(String, Cookie)> {

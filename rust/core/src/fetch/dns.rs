@@ -206,11 +206,14 @@ impl Inner {
                 let floor = settings.ttl_floor.min(settings.ttl_ceiling);
                 (ttl.clamp(floor, settings.ttl_ceiling), settings.stale)
             }
-            Err(_) => (
-                ttl.unwrap_or(settings.negative_ttl)
-                    .min(settings.negative_ttl),
-                Duration::ZERO,
-            ),
+            Err(error) => {
+                let known = self.cache.get(name).map(|entry| entry.answer);
+                let first = error == DnsError::NotFound && known != Some(Err(error));
+                let brief = settings.first_negative_ttl.filter(|_| first);
+                let most = settings.negative_ttl;
+                let life = ttl.unwrap_or(most).min(most);
+                (life.min(brief.unwrap_or(most)), Duration::ZERO)
+            }
         };
         let entry = Entry {
             answer: answer.clone(),

@@ -49,7 +49,12 @@ impl Lookup for Fake {
 }
 
 fn cache(fake: &Fake) -> Dns {
+    cache_with(fake, None)
+}
+
+fn cache_with(fake: &Fake, first_negative_ttl: Option<Duration>) -> Dns {
     let settings = DnsSettings {
+        first_negative_ttl,
         ttl_floor: Duration::from_secs(10),
         ttl_ceiling: Duration::from_secs(100),
         negative_ttl: Duration::from_secs(30),
@@ -95,6 +100,18 @@ async fn refusals_are_remembered() {
     assert_eq!(asked_after(&fake, &dns, "none", 4).await, 2);
     assert_eq!(asked_after(&fake, &dns, "short", 2).await, 3);
     assert_eq!(asked_after(&fake, &dns, "none", 30).await, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_refusal_is_soon_asked_about_again() {
+    let fake = Fake::default();
+    let dns = cache_with(&fake, Some(Duration::from_secs(2)));
+    assert_eq!(dns.resolve("none").await, Err(DnsError::NotFound));
+    assert_eq!(asked_after(&fake, &dns, "none", 1).await, 1);
+    assert_eq!(asked_after(&fake, &dns, "none", 1).await, 2);
+    assert_eq!(asked_after(&fake, &dns, "none", 28).await, 2);
+    assert_eq!(asked_after(&fake, &dns, "none", 2).await, 3);
+    assert_eq!(asked_after(&fake, &dns, "none", 28).await, 3);
 }
 
 #[tokio::test(start_paused = true)]

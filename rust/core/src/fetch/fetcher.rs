@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::AddressGate;
 use super::clock::Clock;
 use super::connect::{self, Connector, Failure, Making};
-use super::cookies::Jar;
+use super::cookies::{self, Jar};
 use super::dns::Dns;
 use super::finish;
 use super::http1::{self, Exchange, Wanted};
@@ -20,6 +20,7 @@ use super::proxy::{Proxy, ProxyKind};
 use super::settings::{FetchLimits, FetchSettings, SettingsError};
 use super::target::{Fields, Target, recorded};
 use super::tls;
+use crate::canonical::Url;
 use crate::outcome::Outcome;
 
 /// Fetches URLs. Cheap to clone; clones share connections, names and cookies.
@@ -133,6 +134,13 @@ impl Fetcher {
         Ok(())
     }
 
+    /// The `Cookie` field that a URL would be asked with now, where cookies are kept.
+    #[must_use]
+    pub fn cookie(&self, url: &Url) -> Option<String> {
+        let jar = self.inner.jar.as_ref()?;
+        jar.header(&Target::new(url).ok()?, SystemTime::now())
+    }
+
     /// Closes the connections that are kept open.
     pub fn close_idle(&self) {
         self.inner.pool.clear();
@@ -161,10 +169,10 @@ impl Fetcher {
         let proxy = inner.connector.proxy.as_ref();
         let plain_proxy =
             proxy.filter(|proxy| proxy.kind == ProxyKind::Http && !target.origin.secure);
-        let cookies = inner
-            .jar
-            .as_ref()
-            .and_then(|jar| jar.header(target, SystemTime::now()));
+        let cookies = match &inner.jar {
+            Some(jar) => jar.header(target, SystemTime::now()),
+            None => request.cookie.clone(),
+        };
         let head = inner.fields.head(
             target,
             request,
@@ -175,11 +183,12 @@ impl Fetcher {
         let wanted = Wanted {
             limits: &settings.limits,
             max_body: request.max_body.unwrap_or(settings.limits.body_bytes),
-            // RFC 9309, 2.5: the beginning of a robots file counts, however long it is.
-            cut: request.purpose == Purpose::Robots,
+            // RFC 9309, 2.5: the beginning of a robots file counts, however long it is. So does
+            // that of a sitemap.
+            cut: request.purpose != Purpose::Page,
             types: match request.purpose {
                 Purpose::Page => &settings.accept_types,
-                Purpose::Robots | Purpose::Sitemap => &[],
+                Purpose::Robots | Purpose::Sitemap | Purpose::Probe => &[],
             },
         };
         let mut timings = Timings::default();
@@ -231,10 +240,23 @@ impl Fetcher {
             break (exchange, ip);
         };
         timings.first_byte = exchange.first_byte;
-        if let (Some(jar), Some(head)) = (&inner.jar, &exchange.head) {
-            jar.store(target, head, SystemTime::now());
+        let now = SystemTime::now();
+        let mut next_cookie = None;
+        if let Some(head) = &exchange.head {
+            if let Some(jar) = &inner.jar {
+                jar.store(target, head, now);
+            }
+            if matches!(head.status, 300..=399) && head.all("set-cookie").next().is_some() {
+                let next = match &inner.jar {
+                    Some(jar) => jar.header(target, now),
+                    None => cookies::of_one(target, head, now),
+                };
+                next_cookie = next.filter(|next| Some(next) != cookies.as_ref());
+            }
         }
         let mut response = finish::respond(exchange, &settings.limits);
+        response.cookie = cookies;
+        response.next_cookie = next_cookie;
         response.request_head = recorded(head, request);
         response.ip = ip;
         response.reused = reused;

@@ -66,6 +66,11 @@ fn verdict(fault: Fault) -> (Outcome, Truncated, &'static str) {
             Truncated::Disconnect,
             "the connection ended early",
         ),
+        Fault::Short => (
+            Outcome::Disconnected,
+            Truncated::Short,
+            "the server closed before the length that it had declared",
+        ),
         Fault::Time(phase) => (Outcome::TimedOut, Truncated::Time, phase.as_str()),
         Fault::Protocol(reason) => (Outcome::ProtocolBroken, Truncated::Unspecified, reason),
         Fault::Length => (

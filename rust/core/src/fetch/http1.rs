@@ -13,6 +13,7 @@ use super::message::HttpVersion;
 use super::settings::FetchLimits;
 use super::wire::{Fault, Wire};
 use crate::outcome::Outcome;
+use crate::parse::sniff::is_read;
 
 /// Interim responses (1xx) that are passed over before the real one.
 const INTERIM_MOST: usize = 8;
@@ -24,7 +25,8 @@ pub(super) const SIDE_BODY: usize = 256 << 10;
 pub(super) struct Wanted<'a> {
     pub(super) limits: &'a FetchLimits,
     pub(super) max_body: usize,
-    /// A body that is declared larger is read up to the limit instead of refused.
+    /// A body that is declared larger is read up to the limit instead of refused, whatever its
+    /// type.
     pub(super) cut: bool,
     /// Types whose body is read; empty: all.
     pub(super) types: &'a [String],
@@ -129,11 +131,14 @@ pub(super) fn before_body(
     declared: Option<u64>,
     wanted: Wanted<'_>,
 ) -> Result<(), Outcome> {
-    if !wanted.types.is_empty() && !judge::wanted(head.get("content-type").as_deref(), wanted.types)
-    {
+    let content_type = head.get("content-type");
+    let content_type = content_type.as_deref();
+    if !wanted.types.is_empty() && !judge::wanted(content_type, wanted.types) {
         return Err(Outcome::UnwantedType);
     }
-    if !wanted.cut && declared.is_some_and(|length| length > wanted.max_body as u64) {
+    // The beginning of a page has a title and links; that of an archive or a film is worth nothing.
+    let cut = wanted.cut || is_read(content_type);
+    if !cut && declared.is_some_and(|length| length > wanted.max_body as u64) {
         return Err(Outcome::TooLarge);
     }
     Ok(())

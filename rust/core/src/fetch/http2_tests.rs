@@ -56,11 +56,15 @@ async fn serve() -> (u16, Vec<u8>, Arc<AtomicUsize>) {
 }
 
 async fn answer(path: String, mut respond: h2::server::SendResponse<Bytes>) {
+    let kind = match path.as_str() {
+        "/large" => "application/zip",
+        _ => "text/html",
+    };
     let mut head = Answer::builder()
         .status(StatusCode::OK)
-        .header("content-type", "text/html");
+        .header("content-type", kind);
     match path.as_str() {
-        "/large" => head = head.header("content-length", "999999999"),
+        "/large" | "/wide" => head = head.header("content-length", "999999999"),
         "/moved" => head = head.status(StatusCode::FOUND).header("location", "/page"),
         "/silent" => return std::future::pending().await,
         "/reset" => return respond.send_reset(h2::Reason::INTERNAL_ERROR),
@@ -71,7 +75,7 @@ async fn answer(path: String, mut respond: h2::server::SendResponse<Bytes>) {
         return;
     };
     match path.as_str() {
-        "/endless" => loop {
+        "/endless" | "/wide" => loop {
             body.reserve_capacity(16_384);
             match std::future::poll_fn(|context| body.poll_capacity(context)).await {
                 Some(Ok(room)) => {
@@ -136,6 +140,7 @@ async fn pages_and_misbehaviour_over_one_connection() {
     for (path, outcome, truncated) in [
         ("/moved", Outcome::Redirected, None),
         ("/large", Outcome::TooLarge, None),
+        ("/wide", Outcome::Truncated, Some(Truncated::Length)),
         ("/endless", Outcome::Truncated, Some(Truncated::Length)),
         ("/stall", Outcome::Truncated, Some(Truncated::Time)),
         ("/silent", Outcome::TimedOut, None),

@@ -20,6 +20,8 @@ pub enum Purpose {
     Robots,
     /// A sitemap.
     Sitemap,
+    /// A name that cannot exist, to learn what the host answers then.
+    Probe,
 }
 
 /// One visit, as the fetcher sees it.
@@ -36,6 +38,8 @@ pub struct Request {
     pub max_body: Option<usize>,
     /// Further headers that stand for a user: sent, and recorded without their values.
     pub credentials: Option<Arc<[(String, String)]>>,
+    /// The `Cookie` field of this one request, where no cookies are kept.
+    pub cookie: Option<String>,
 }
 
 impl Request {
@@ -49,6 +53,7 @@ impl Request {
             purpose: Purpose::Page,
             max_body: None,
             credentials: None,
+            cookie: None,
         }
     }
 }
@@ -62,6 +67,8 @@ pub enum Truncated {
     Time,
     /// The connection ended early.
     Disconnect,
+    /// The server closed in good order before the declared length, which may be the wrong one.
+    Short,
     /// The wire body is broken in a way that is none of these.
     Unspecified,
     /// The wire body is whole; its decoded form is not (size limit, or broken compression).
@@ -75,7 +82,7 @@ impl Truncated {
         match self {
             Truncated::Length => "length",
             Truncated::Time => "time",
-            Truncated::Disconnect => "disconnect",
+            Truncated::Disconnect | Truncated::Short => "disconnect",
             Truncated::Unspecified => "unspecified",
             Truncated::Decoded => "decoded",
         }
@@ -156,6 +163,11 @@ pub struct Response {
     pub ip: Option<IpAddr>,
     /// The target of a redirect, as the server spelt it.
     pub location: Option<String>,
+    /// The `Cookie` field that was sent.
+    pub cookie: Option<String>,
+    /// Of a redirect that set cookies: the `Cookie` field that this URL would be asked with now, if
+    /// it is another than the one that was sent.
+    pub next_cookie: Option<String>,
     /// How long the server asks us to stay away.
     pub retry_after: Option<Duration>,
     /// How long each phase took.
@@ -189,6 +201,8 @@ impl Response {
             chunked: false,
             ip: None,
             location: None,
+            cookie: None,
+            next_cookie: None,
             retry_after: None,
             timings: Timings::default(),
             reused: false,

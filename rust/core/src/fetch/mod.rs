@@ -32,6 +32,7 @@ mod judge;
 mod limiter;
 #[cfg(test)]
 mod limiter_tests;
+mod media;
 mod message;
 mod nameserver;
 mod pool;
@@ -51,8 +52,9 @@ pub use decode::decoded;
 pub use dns::{Addresses, DnsError};
 pub use fetcher::Fetcher;
 pub use head::Head;
-pub use judge::{RETRY_AFTER_MOST, by_status, retry_after, wanted};
+pub use judge::{RETRY_AFTER_MOST, by_status, is_named, retry_after, wanted};
 pub use limiter::{Limiter, LimiterSettings, Permit};
+pub use media::declared_type;
 pub use message::{HttpVersion, Purpose, Request, Response, Timings, Truncated};
 pub use settings::{DnsSettings, FetchLimits, FetchSettings, SettingsError, TlsSettings};
 

@@ -62,6 +62,9 @@ pub struct DnsSettings {
     pub ttl_ceiling: Duration,
     /// How long "no such name" and failures of the name server are remembered.
     pub negative_ttl: Duration,
+    /// The first "no such name" is remembered at most this long, so that a second try some seconds
+    /// later is one; absent: as the others.
+    pub first_negative_ttl: Option<Duration>,
     /// How long past its life an answer may still be given while a new one is fetched.
     pub stale: Duration,
     /// Names remembered.
@@ -82,6 +85,7 @@ impl Default for DnsSettings {
             ttl_floor: Duration::from_secs(60),
             ttl_ceiling: Duration::from_secs(24 * 3600),
             negative_ttl: Duration::from_secs(60),
+            first_negative_ttl: None,
             stale: Duration::from_secs(3600),
             capacity: 200_000,
             concurrency: 256,
@@ -127,7 +131,8 @@ pub struct FetchSettings {
     pub extra_headers: Vec<(String, String)>,
     /// Bounds of one fetch.
     pub limits: FetchLimits,
-    /// Types whose bodies are read: `text/html`, `text/*`. Empty: all. Without a type: read.
+    /// Types whose bodies are read: `text/html`, `text/*`. Empty: all. Without a type that tells
+    /// anything: read.
     pub accept_types: Vec<String>,
     /// Offer HTTP/2 in the TLS handshake.
     pub http2: bool,

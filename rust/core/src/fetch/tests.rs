@@ -174,12 +174,15 @@ async fn connections_side_by_side_are_all_kept() {
 }
 
 #[tokio::test]
-async fn a_robots_file_is_cut_where_a_page_is_refused() {
-    let (port, _) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789", 1).await;
+async fn a_robots_file_is_cut_where_an_archive_is_refused() {
+    let answer =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 9\r\n\r\n123456789";
+    let (port, _) = serve(answer, 1).await;
     let fetcher = Fetcher::new(local_settings()).unwrap();
     for (purpose, outcome, body) in [
         (Purpose::Page, Outcome::TooLarge, &b""[..]),
         (Purpose::Robots, Outcome::Truncated, &b"12345"[..]),
+        (Purpose::Sitemap, Outcome::Truncated, &b"12345"[..]),
     ] {
         let request = Request {
             purpose,

@@ -16,6 +16,8 @@ const BUFFER: usize = 16 << 10;
 pub(super) enum Fault {
     /// The connection ended or was reset.
     Disconnect,
+    /// The server closed in good order before the length that it had declared.
+    Short,
     /// A time limit.
     Time(Phase),
     /// No HTTP.

@@ -3,15 +3,20 @@
 use std::fmt;
 
 use super::Frontier;
+use crate::links::patterns::Placing;
 use crate::links::{Link, Score};
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
+use crate::store::state::StateError;
 
 /// Judges what is queued, by rules that may change while it is. `kind` is `None` where the queue
 /// does not know it.
 pub trait Judge: Send + Sync {
     /// The outcome with which it leaves the queue; `None`: it stays.
     fn refuses(&self, link: &Link, kind: Option<LinkKind>) -> Option<Outcome>;
+
+    /// Where it belongs in the queue of its host.
+    fn placing(&self, link: &Link) -> Result<Placing, StateError>;
 
     /// The score that it is queued with, where the order gives it `score`.
     fn score(&self, link: &Link, kind: Option<LinkKind>, score: Score) -> Score;
@@ -36,6 +41,13 @@ impl Filter {
 
     pub(super) fn refuses(&self, link: &Link, kind: Option<LinkKind>) -> Option<Outcome> {
         self.0.as_ref()?.refuses(link, kind)
+    }
+
+    pub(super) fn placing(&self, link: &Link) -> Result<Placing, StateError> {
+        match &self.0 {
+            Some(judge) => judge.placing(link),
+            None => Ok(Placing::Usual),
+        }
     }
 
     pub(super) fn score(&self, link: &Link, kind: Option<LinkKind>, score: Score) -> Score {

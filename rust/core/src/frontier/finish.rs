@@ -26,6 +26,9 @@ impl Frontier {
             return Verdict::UnknownLease;
         };
         self.page_leases -= u64::from(of.purpose == Purpose::Page);
+        let blamed = self.host(of.slot).map_or(0, |host| host.blamed);
+        // What was under way when a failure was counted belongs to it.
+        let fresh = of.started >= blamed;
         // A report from the future or from before the lease is believed up to the lease's bounds.
         let ended = self.clock.inside(report.ended).clamp(of.started, time);
         let given_back = report.outcome == Outcome::Deferred;
@@ -49,10 +52,10 @@ impl Frontier {
         let verdict = if given_back {
             self.defer(time, &of, report)
         } else {
-            self.heard(slot, report);
+            self.heard(&of, time, report, fresh);
             match of.purpose {
                 Purpose::Robots => self.settle_robots(time, ended, &of, report, writes),
-                Purpose::Page | Purpose::Sitemap => self.settle(ended, &of, report, writes),
+                Purpose::Page | Purpose::Sitemap => self.settle(ended, &of, report, fresh, writes),
             }
         };
         if self.counters.head_bytes > self.settings.heads_in_ram {
@@ -95,31 +98,42 @@ impl Frontier {
         self.put_back(of.slot, of.at, record);
     }
 
-    /// Puts a changed record back in its place, in the store too.
-    fn back_changed(&mut self, of: &Lease, queued: &Queued<'_>, writes: &mut Writes) {
-        let record = queued.encode();
-        if let Some(host) = self.host(of.slot) {
-            let key = Place::ready(of.at).key(host.key);
-            writes.put(Space::Queue, key, record.as_slice());
+    /// Takes a URL from its place and lets it wait for a time.
+    fn wait(&mut self, of: &Lease, until: Micros, queued: &Queued<'_>, writes: &mut Writes) {
+        if let Some(key) = self.host(of.slot).map(|host| host.key) {
+            self.dequeue(key, Place::ready(of.at), writes);
         }
-        self.back(of, Arc::from(record));
+        self.enqueue_waiting(of.slot, until, queued.encode(), writes);
     }
 
     /// What a visit tells of its host, whatever the URL.
-    fn heard(&mut self, slot: u32, report: &Report) {
+    fn heard(&mut self, of: &Lease, time: Micros, report: &Report, fresh: bool) {
         let blame = self.settings.policy(report.outcome).blame;
-        if let Some(host) = self.host_mut(slot) {
-            let record = &mut host.record;
-            if let Some(took) = report.response_us {
-                record.response_ms = took.div_ceil(1_000).try_into().unwrap_or(u32::MAX);
-                if !matches!(blame, Blame::Host | Blame::Node) {
-                    record.failures = 0;
-                    record.set_asides = 0;
-                }
+        let slot = of.slot as usize;
+        let Some(host) = self.hosts.get_mut(slot).and_then(Option::as_mut) else {
+            return;
+        };
+        let (usual, _) = host.record.usual_gap(host.key, &self.settings);
+        let numbers = &self.settings.throttling;
+        if blame == Blame::Host && fresh {
+            host.blamed = time;
+        }
+        let record = &mut host.record;
+        if report.outcome == Outcome::Throttled && fresh {
+            let is_page = of.purpose != Purpose::Robots;
+            let again = is_page && Queued::decode(&of.record).is_some_and(|url| url.free > 0);
+            record.throttle.widen(usual, again, numbers);
+        }
+        if let Some(took) = report.response_us {
+            record.response_ms = took.div_ceil(1_000).try_into().unwrap_or(u32::MAX);
+            if !matches!(blame, Blame::Host | Blame::Node) {
+                record.throttle.narrow(numbers);
+                record.failures = 0;
+                record.set_asides = 0;
             }
-            if blame != Blame::Nobody {
-                record.errors = record.errors.saturating_add(1);
-            }
+        }
+        if blame != Blame::Nobody {
+            record.errors = record.errors.saturating_add(1);
         }
     }
 
@@ -129,18 +143,24 @@ impl Frontier {
         ended: Micros,
         of: &Lease,
         report: &Report,
+        fresh: bool,
         writes: &mut Writes,
     ) -> Verdict {
         let outcome = report.outcome;
         let policy = self.settings.policy(outcome);
-        let host_verdict = self.blame_host(ended, of.slot, report, policy);
+        let host_verdict = self.blame_host(ended, of.slot, report, policy, fresh);
         let Some(mut queued) = Queued::decode(&of.record) else {
             // It was read when it was leased, so this cannot be; if it is, the store keeps it.
             return Verdict::Returned { until: 0 };
         };
         if policy.free && queued.free < self.settings.free_tries {
             queued.free += 1;
-            self.back_changed(of, &queued, writes);
+            // A moment after the host's next turn, which another of its URLs has: one page that is
+            // always refused so must not take the others with it.
+            let due = self
+                .host(of.slot)
+                .map_or(ended, |host| host.due(&self.settings));
+            self.wait(of, due.saturating_add(1), &queued, writes);
             return host_verdict.unwrap_or_else(|| self.returned(of.slot));
         }
         queued.tries = queued.tries.saturating_add(1);
@@ -160,20 +180,19 @@ impl Frontier {
         }
         let wait = policy.grown(u32::from(queued.tries) - 1);
         let until = ended.saturating_add(wait);
-        if let Some(key) = self.host(of.slot).map(|host| host.key) {
-            self.dequeue(key, Place::ready(of.at), writes);
-        }
-        self.enqueue_waiting(of.slot, until, queued.encode(), writes);
+        self.wait(of, until, &queued, writes);
         host_verdict.unwrap_or(Verdict::RetryAt(self.clock.outside(until)))
     }
 
     /// Makes the host wait if it is to blame or asked for it; set aside or given up if it goes on.
+    /// `fresh`: this is not the same trouble as a failure that was counted.
     fn blame_host(
         &mut self,
         ended: Micros,
         slot: u32,
         report: &Report,
         policy: Policy,
+        fresh: bool,
     ) -> Option<Verdict> {
         let settings = &self.settings;
         let asked = report
@@ -189,14 +208,18 @@ impl Frontier {
         let mut verdict = None;
         match policy.blame {
             Blame::Host => {
-                record.failures = record.failures.saturating_add(1);
-                // A host that asks for rest gets it at once; one bad page on a good host must not
-                // hold up the others, so the host itself waits only when it goes on.
+                record.failures = record.failures.saturating_add(u16::from(fresh));
+                // A host that asks for rest gets it at once, and where it says for how long, so
+                // long; one bad page on a good host must not hold up the others, so the host
+                // itself waits only when it goes on.
                 let patience = if policy.free { 0 } else { before_wait };
-                if let Some(before) = record.failures.checked_sub(patience + 1) {
+                let says = policy.free && report.wait_us.is_some();
+                if let Some(before) = record.failures.checked_sub(patience + 1)
+                    && !says
+                {
                     until = until.max(ended.saturating_add(policy.grown(before.into())));
                 }
-                if record.failures >= most {
+                if record.failures >= most && fresh {
                     record.set_asides = record.set_asides.saturating_add(1);
                     record.aside = true;
                     let before = u32::from(record.set_asides) - 1;
@@ -268,26 +291,27 @@ impl Frontier {
             Meaning::Unreachable | Meaning::NobodyAnswered => {
                 let again = before.kind == RobotsKind::Unreachable;
                 let tries = if again { before.tries } else { 0 };
-                // Who has answered before is waited for; where nobody ever did, a few tries are enough,
-                // else one dead name would keep a crawl from ending.
+                // Who gave its rules before is waited for; where nobody ever did, a few tries are
+                // enough, else one mistyped name would keep a crawl from ending.
                 let ever = again && before.unanswered.is_none()
                     || matches!(before.kind, RobotsKind::Rules | RobotsKind::AllowAll);
-                let unanswered =
-                    (meaning == Meaning::NobodyAnswered && !ever).then_some(report.outcome);
+                let unanswered = (!ever).then_some(report.outcome);
                 let settings = &self.settings;
                 let longest = settings.robots_fresh.max(settings.robots_wait);
-                let growth = match unanswered {
-                    Some(_) => settings.robots_growth_unanswered,
-                    None => settings.robots_growth,
-                };
-                let most = |outcome| robots::tries(outcome, settings.robots_tries);
-                let last =
-                    unanswered.is_some_and(|outcome| tries.saturating_add(1) >= most(outcome));
+                let patience = unanswered.map(|outcome| settings.patience(outcome));
+                let last = patience.is_some_and(|of| tries.saturating_add(1) >= of.tries);
+                let (first, growth) = patience
+                    .map_or((settings.robots_wait, settings.robots_growth), |of| {
+                        (of.wait, of.growth)
+                    });
                 let wait = if last {
                     // URLs found meanwhile are refused without a visit.
                     settings.robots_fresh
+                } else if report.outcome == Outcome::Throttled && report.wait_us.is_some() {
+                    // The server says itself when to come again.
+                    0
                 } else {
-                    grow(settings.robots_wait, growth, u32::from(tries), longest)
+                    grow(first, growth, u32::from(tries), longest)
                 };
                 let asked = report.wait_us.unwrap_or(0);
                 due = ended.saturating_add(asked.min(settings.longest_retry_after));

@@ -3,6 +3,8 @@
 use super::host::RobotsKind;
 use super::queued::Queued;
 use super::{Frontier, Micros, damaged};
+use crate::links::Score;
+use crate::links::patterns::Placing;
 use crate::outcome::Outcome;
 use crate::store::state::{Reads, StateError};
 
@@ -13,6 +15,8 @@ pub(super) enum Gate {
     /// The rules must be fetched first.
     Fetch,
     Refuse(Outcome),
+    /// It comes later, with this score.
+    Low(Score),
     /// The rules cannot be had; not before this frontier time.
     Wait(Micros),
 }
@@ -33,6 +37,13 @@ impl Frontier {
             let link = link.ok_or_else(|| damaged("queue"))?;
             if let Some(outcome) = self.filter.refuses(&link, queued.known_kind()) {
                 return Ok(Gate::Refuse(outcome));
+            }
+            match self.filter.placing(&link)? {
+                Placing::Aside => return Ok(Gate::Refuse(Outcome::SetAside)),
+                Placing::Low(score) if queued.score.band() < score.band() => {
+                    return Ok(Gate::Low(score));
+                }
+                Placing::Low(_) | Placing::Waits | Placing::Usual => {}
             }
         }
         let https = queued.https();
@@ -58,9 +69,9 @@ impl Frontier {
             }
             RobotsKind::Unreachable => {
                 if let Some(outcome) = robots.unanswered
-                    && robots.tries >= super::robots::tries(outcome, settings.robots_tries)
+                    && robots.tries >= settings.patience(outcome).tries
                 {
-                    return Ok(Gate::Refuse(outcome));
+                    return Ok(Gate::Refuse(super::robots::refusal(outcome)));
                 }
                 let lasted = time.saturating_sub(robots.since_us());
                 Ok(if lasted >= settings.robots_give_up {

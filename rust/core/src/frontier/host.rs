@@ -7,6 +7,7 @@ use super::Micros;
 use super::lines::NO_LINE;
 use super::policy::HostPolicy;
 use super::settings::{SECOND, Settings};
+use super::throttle::Throttle;
 use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::BANDS;
 use crate::outcome::Outcome;
@@ -107,6 +108,8 @@ pub struct HostRecord {
     pub band: u8,
     /// What a host policy decided; boxed, because few hosts have one.
     pub policy: Option<Box<HostPolicy>>,
+    /// What it added to its gap by asking for less.
+    pub throttle: Throttle,
 }
 
 impl HostRecord {
@@ -128,6 +131,7 @@ impl HostRecord {
             self.given_up.is_some(),
             self.waiting > 0,
             self.policy.is_some(),
+            self.throttle.added_ms > 0,
         ];
         out.push(
             bits.iter()
@@ -182,6 +186,10 @@ impl HostRecord {
         }
         if let Some(policy) = &self.policy {
             policy.write(&mut out);
+        }
+        if self.throttle.added_ms > 0 {
+            put_number(&mut out, u64::from(self.throttle.added_ms));
+            put_number(&mut out, u64::from(self.throttle.good));
         }
         out
     }
@@ -242,6 +250,12 @@ impl HostRecord {
         }
         if bit(6) {
             record.policy = Some(Box::new(HostPolicy::read(&mut reader)?));
+        }
+        if bit(7) {
+            record.throttle = Throttle {
+                added_ms: reader.small()?,
+                good: reader.small()?,
+            };
         }
         Some(record)
     }
@@ -306,6 +320,9 @@ pub(super) struct Host {
     /// The line of an address that it stands in; [`NO_LINE`]: none.
     pub line: u32,
     pub leases: u8,
+    /// When a failure was counted last. Visits that were under way then are of the same trouble:
+    /// eight connections that break at once are one failure.
+    pub blamed: Micros,
     /// A lease is out that fetches robots rules.
     pub robots_out: bool,
     /// To be written with the next batch.
@@ -331,6 +348,7 @@ impl Host {
             rank: u64::MAX,
             line: NO_LINE,
             leases: 0,
+            blamed: 0,
             robots_out: false,
             dirty: false,
             written: 0,
@@ -435,6 +453,10 @@ mod tests {
                     budget: bits[1].then_some(counts[0]), weight: f32::from(small[1]), delay: times[2],
                     reason: "a reason".into(),
                 })),
+                throttle: Throttle {
+                    added_ms: counts[1],
+                    good: if counts[1] > 0 { u16::from(small[3]) } else { 0 },
+                },
             };
             prop_assert_eq!(HostRecord::decode(&record.encode()), Some(record.clone()));
             let waits = HostRecord { waiting: 3, waiting_first: times[1], ..record };

@@ -54,6 +54,7 @@ mod steer;
 mod take;
 #[cfg(test)]
 mod tests;
+mod throttle;
 mod turns;
 mod types;
 
@@ -71,8 +72,11 @@ pub use order::{Formula, Traits};
 pub use policy::{HEAVIEST, HostPolicy};
 pub use rerank::{RerankSlice, Scored};
 pub use rules::{CompileRobots, RobotsRules, stored_robots};
-pub use settings::{Blame, DAY, HOUR, HostRules, HostTerms, Limits, Policy, SECOND, Settings};
+pub use settings::{
+    Blame, DAY, HOUR, HostRules, HostTerms, Limits, Patience, Policy, SECOND, Settings,
+};
 pub use steer::HostView;
+pub use throttle::{Throttle, Throttling};
 pub use types::{Admission, Counters, Micros, Next, Purpose, Refusal, Report, Verdict, Visit};
 
 use crate::store::state::{Reads, Space, StateError, Writes};

@@ -20,6 +20,8 @@ pub struct Traits {
     pub depth: u16,
     /// The URL has a query.
     pub dynamic: bool,
+    /// Parameters of its query.
+    pub parameters: u8,
     pub seed: bool,
     pub kind: LinkKind,
     pub parent_score: Option<Score>,
@@ -31,6 +33,7 @@ impl Traits {
         Traits {
             depth: link.depth,
             dynamic: link.url.is_dynamic(),
+            parameters: parameters(link.url.path_and_query()),
             seed: link.seed,
             kind: link.kind,
             parent_score: link.parent_score,
@@ -38,8 +41,8 @@ impl Traits {
     }
 }
 
-/// score = base + depth × min(depth of the URL, deepest) + dynamic (if it has a query) + parent ×
-/// score of the page that has the link + sitemap (if a sitemap names it) + the weight of its kind,
+/// score = base + depth × min(depth of the URL, deepest) + dynamic (if it has a query) + parameter × its
+/// parameters (up to 4) + parent × score of the page that has the link + sitemap (if a sitemap names it) + the weight of its kind,
 /// cut to 0 to 1. Seeds, and what stands at their depth (where they redirect to, the sitemaps of
 /// their hosts), have the score `seed`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -49,6 +52,8 @@ pub struct Formula {
     pub depth: f32,
     pub deepest: u16,
     pub dynamic: f32,
+    #[serde(default)]
+    pub parameter: f32,
     pub parent: f32,
     pub sitemap: f32,
     pub seed: f32,
@@ -65,6 +70,7 @@ impl Default for Formula {
             depth: -1.0 / 64.0,
             deepest: 63,
             dynamic: 0.0,
+            parameter: 0.0,
             parent: 0.0,
             sitemap: 0.0,
             seed: 1.0,
@@ -84,6 +90,7 @@ impl Formula {
         if of.dynamic {
             score += self.dynamic;
         }
+        score += self.parameter * f32::from(of.parameters);
         if let Some(parent) = of.parent_score {
             score += self.parent * parent.value();
         }
@@ -117,6 +124,15 @@ impl Frontier {
     }
 }
 
+/// Parameters of a query, up to 4: more tell nothing more.
+pub(super) fn parameters(path_and_query: &str) -> u8 {
+    let query = path_and_query
+        .split_once('?')
+        .map_or("", |(_, query)| query);
+    let pairs = query.split(['&', ';']).filter(|pair| !pair.is_empty());
+    pairs.take(4).count() as u8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +141,7 @@ mod tests {
         Traits {
             depth,
             dynamic: false,
+            parameters: 0,
             seed: false,
             kind: LinkKind::A,
             parent_score: None,
@@ -138,6 +155,7 @@ mod tests {
             depth: -0.125,
             deepest: 2,
             dynamic: -0.0625,
+            parameter: 0.0,
             parent: 0.25,
             sitemap: 0.125,
             seed: 0.75,

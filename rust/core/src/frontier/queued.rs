@@ -7,7 +7,7 @@
 //! host key (8) ++ 0xff (1) ++ not before (8) ++ seq (8)    waiting for a time, by time
 //! ```
 //!
-//! Record: version, flags, score, tries, free tries, depth, referrer; then, where somebody asked to
+//! Record: version, flags, of a seed that redirects led to their number, score, tries, free tries, depth, referrer; then, where somebody asked to
 //! keep it, the link's kind, its parent's score and its anchor text; then, where a policy gave one, the
 //! reason of the score; then path and query. Scheme and host are the host's.
 
@@ -21,6 +21,8 @@ use crate::links::{ANCHOR_BYTES, Link, Score, cut};
 use crate::parse::LinkKind;
 
 const VERSION: u8 = 2;
+/// The same, with the number of redirects that led to a seed.
+const WITH_HOPS: u8 = 3;
 
 const HTTPS: u8 = 1;
 const SEED: u8 = 2;
@@ -150,6 +152,7 @@ pub(super) struct Queued<'a> {
     /// Visits given back that cost no try.
     pub free: u8,
     pub depth: u16,
+    hops: u8,
     from: &'a str,
     kind: LinkKind,
     parent_score: Option<Score>,
@@ -179,6 +182,7 @@ impl<'a> Queued<'a> {
             tries: 0,
             free: 0,
             depth: link.depth,
+            hops: link.hops,
             from: cut(&link.from, FROM_BYTES),
             kind: link.kind,
             parent_score: link.parent_score,
@@ -209,6 +213,7 @@ impl<'a> Queued<'a> {
         Traits {
             depth: self.depth,
             dynamic: self.flags & DYNAMIC != 0,
+            parameters: super::order::parameters(self.path),
             seed: self.flags & SEED != 0,
             kind: self.kind,
             parent_score: self.parent_score,
@@ -240,6 +245,7 @@ impl<'a> Queued<'a> {
             depth: self.depth,
             kind: self.kind,
             seed: self.flags & SEED != 0,
+            hops: self.hops,
             sitemap: self.flags & SITEMAP != 0,
             revisit: self.flags & REVISIT != 0,
             parent_score: self.parent_score,
@@ -262,7 +268,11 @@ impl<'a> Queued<'a> {
         let mut flags = self.flags & !(PARENT | REASON);
         flags |= if parent.is_some() { PARENT } else { 0 };
         flags |= if reason.is_empty() { 0 } else { REASON };
-        out.extend_from_slice(&[VERSION, flags]);
+        if self.hops == 0 {
+            out.extend_from_slice(&[VERSION, flags]);
+        } else {
+            out.extend_from_slice(&[WITH_HOPS, flags, self.hops]);
+        }
         out.extend_from_slice(&self.score.to_bytes());
         out.extend_from_slice(&[self.tries, self.free]);
         put_number(&mut out, u64::from(self.depth));
@@ -283,13 +293,19 @@ impl<'a> Queued<'a> {
 
     pub fn decode(bytes: &'a [u8]) -> Option<Queued<'a>> {
         let mut reader = Reader::new(bytes);
-        if reader.byte()? != VERSION {
+        let version = reader.byte()?;
+        if version != VERSION && version != WITH_HOPS {
             return None;
         }
         let text = |bytes: &'a [u8]| std::str::from_utf8(bytes).ok();
         let flags = reader.byte()?;
         let mut queued = Queued {
             flags,
+            hops: if version == WITH_HOPS {
+                reader.byte()?
+            } else {
+                0
+            },
             score: Score::from_bytes(reader.take(2)?.try_into().ok()?),
             tries: reader.byte()?,
             free: reader.byte()?,
@@ -353,13 +369,14 @@ mod tests {
         #[test]
         fn a_record_reads_back(
             path in "/[a-z?&=]{0,20}", https: bool, depth: u16, from in "[ -~]{0,16}", score in 0_f32..1.0,
-            flags: [bool; 3], known: bool, kind in 0..LinkKind::ALL.len(), anchor in ".{0,20}",
+            flags: [bool; 3], hops: u8, known: bool, kind in 0..LinkKind::ALL.len(), anchor in ".{0,20}",
             parent in proptest::option::of(0_f32..1.0), reason in ".{0,20}",
         ) {
             let score = Score::new(score);
             let link = Link {
                 depth,
                 seed: flags[0],
+                hops,
                 sitemap: flags[1],
                 revisit: flags[2],
                 anchor: (!anchor.is_empty()).then(|| anchor.into()),

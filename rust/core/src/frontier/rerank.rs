@@ -88,6 +88,14 @@ impl Frontier {
         self.begin_rerank();
     }
 
+    /// The same for one host.
+    pub fn rerank_host(&mut self, key: u64) {
+        if !self.rerank.todo.contains(&key) {
+            // Behind the one under way, which is the last.
+            self.rerank.todo.insert(0, key);
+        }
+    }
+
     /// Takes it up again where an earlier process was cut off.
     pub(super) fn resume_rerank(&mut self, reads: &dyn Reads) -> Result<(), StateError> {
         if reads.get(Space::Meta, KEY)?.is_some() {

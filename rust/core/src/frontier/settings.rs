@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Formula, GapSource, Micros};
+use super::{Formula, GapSource, Micros, Throttling};
 use crate::outcome::Outcome;
 
 pub const SECOND: Micros = 1_000_000;
@@ -94,6 +94,34 @@ pub(super) fn grow(first: Micros, growth: f32, before: u32, longest: Micros) -> 
     ((first as f64 * factor).min(longest as f64)) as Micros
 }
 
+/// How often a host that has never given its robots rules is asked for them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Patience {
+    /// All visits, the first one too.
+    pub tries: u8,
+    /// The first wait; each further one is `growth` times as long.
+    pub wait: Micros,
+    pub growth: f32,
+}
+
+impl Patience {
+    /// The patience used where the caller gives none.
+    #[must_use]
+    pub const fn default_for(outcome: Outcome) -> Patience {
+        let (tries, wait, growth) = match outcome {
+            Outcome::UrlRefused | Outcome::ForbiddenAddress => (1, 0, 1.0),
+            Outcome::DnsNotFound | Outcome::TlsFailed => (2, 5 * SECOND, 1.0),
+            Outcome::ServerFailed | Outcome::Throttled => (6, 60 * SECOND, 2.0),
+            _ => (3, 60 * SECOND, 4.0),
+        };
+        Patience {
+            tries,
+            wait,
+            growth,
+        }
+    }
+}
+
 /// Limits of a crawl; `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -126,8 +154,10 @@ pub struct Settings {
     /// Another gap for some hosts, which comes before what rules say.
     pub gaps: HashMap<u64, Micros>,
     pub rules: Option<Arc<dyn HostRules>>,
-    /// The gap is at least this many times the last response time.
+    /// The gap is at least this many times the last response time, shared by the connections.
     pub response_factor: f32,
+    /// That holds also where several connections and no gap are asked for.
+    pub rest_side_by_side: bool,
     /// A Crawl-delay that is longer counts as this.
     pub longest_crawl_delay: Micros,
     /// The least time between visits to an address.
@@ -142,6 +172,8 @@ pub struct Settings {
     pub free_tries: u8,
     /// `Retry-After` is believed up to here.
     pub longest_retry_after: Micros,
+    /// What a host that asks for less adds to its gap.
+    pub throttling: Throttling,
     /// Failures in a row of a host before it waits itself, besides its URLs.
     pub failures_before_wait: u16,
     /// A host is set aside after so many failures in a row …
@@ -158,9 +190,8 @@ pub struct Settings {
     /// First wait where robots rules cannot be had; grows by `robots_growth` up to `robots_fresh`.
     pub robots_wait: Micros,
     pub robots_growth: f32,
-    /// The same for a host that has never answered, which is asked so many times in all.
-    pub robots_growth_unanswered: f32,
-    pub robots_tries: u8,
+    /// Instead of these, for a host that has never given its rules; by the number of the outcome.
+    pub unanswered: [Patience; Outcome::ALL.len()],
     /// URLs are refused when robots rules could not be had for this long.
     pub robots_give_up: Micros,
     /// A robots file is kept up to so many bytes.
@@ -193,6 +224,7 @@ impl Default for Settings {
             gaps: HashMap::new(),
             rules: None,
             response_factor: 1.0,
+            rest_side_by_side: false,
             longest_crawl_delay: Micros::MAX,
             ip_gap: SECOND / 2,
             per_host: 1,
@@ -201,6 +233,7 @@ impl Default for Settings {
             policies: std::array::from_fn(|number| Policy::default_for(Outcome::ALL[number])),
             free_tries: 10,
             longest_retry_after: DAY,
+            throttling: Throttling::default(),
             failures_before_wait: 2,
             set_aside_after: 5,
             set_aside: HOUR,
@@ -210,8 +243,7 @@ impl Default for Settings {
             robots_fresh: DAY,
             robots_wait: 60 * SECOND,
             robots_growth: 2.0,
-            robots_growth_unanswered: 4.0,
-            robots_tries: 3,
+            unanswered: std::array::from_fn(|n| Patience::default_for(Outcome::ALL[n])),
             robots_give_up: DAY,
             robots_bytes: 512 << 10,
             rules_in_ram: 32 << 20,
@@ -234,6 +266,12 @@ impl Settings {
         self.policies[outcome as usize]
     }
 
+    /// How often a host that has never given its robots rules is asked, when it ended so.
+    #[must_use]
+    pub fn patience(&self, outcome: Outcome) -> Patience {
+        self.unanswered[outcome as usize]
+    }
+
     fn terms(&self, host: &str) -> HostTerms {
         let rules = self.rules.as_ref();
         rules.map_or_else(HostTerms::default, |rules| rules.terms(host))
@@ -251,7 +289,7 @@ impl Settings {
         }
     }
 
-    /// Visits to a host at a time.
+    /// Visits to a host at a time, as far as settings and rules say.
     #[must_use]
     pub fn per_host_of(&self, host: &str) -> u8 {
         self.terms(host).per_host.unwrap_or(self.per_host).max(1)

@@ -116,7 +116,7 @@ impl Frontier {
         let Some(host) = self.host(slot) else {
             return Ok(None);
         };
-        let per_host = self.settings.per_host_of(&host.record.name);
+        let per_host = host.record.connections(&self.settings);
         // Something may have changed since the turn was entered.
         if host.in_line() || self.next_turn(host) > time {
             return Ok(None);
@@ -177,6 +177,15 @@ impl Frontier {
                     self.pop_head(slot);
                     self.unqueue(slot, Place::ready(first.at), writes);
                 }
+                Gate::Low(score) => {
+                    *budget -= 1;
+                    let mut later = queued;
+                    later.score = score;
+                    self.pop_head(slot);
+                    let band = later.score.band();
+                    self.set_band(slot, Place::ready(first.at), band, later.encode(), writes);
+                    self.changed(slot);
+                }
                 Gate::Wait(until) if both_schemes => {
                     // The other scheme's URLs need not wait behind this one.
                     *budget -= 1;
@@ -226,7 +235,7 @@ impl Frontier {
         let (key, ip) = (host.key, host.record.ip);
         let gap = host.record.gap(key, &self.settings);
         let name = &host.record.name;
-        let per_host = self.settings.per_host_of(name);
+        let per_host = host.record.connections(&self.settings);
         let link = match purpose {
             Purpose::Robots => queued.robots(name, key),
             Purpose::Page | Purpose::Sitemap => queued.link(name, key),

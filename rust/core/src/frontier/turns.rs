@@ -132,7 +132,7 @@ impl Frontier {
             || record.given_up.is_some()
             || record.budget_used(host.leases)
             || host.robots_out
-            || host.leases >= self.settings.per_host_of(&record.name)
+            || host.leases >= record.connections(&self.settings)
         {
             return Micros::MAX;
         }

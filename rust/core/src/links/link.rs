@@ -20,7 +20,9 @@ pub struct Link {
     pub depth: u16,
     pub kind: LinkKind,
     pub seed: bool,
-    /// It is a sitemap, not a page.
+    /// Of a seed: the redirects that led to it.
+    pub hops: u8,
+    /// It is a sitemap, or a name that cannot exist by which a host is asked for its 404; not a page.
     pub sitemap: bool,
     /// It was visited before, and is asked for again by decision.
     pub revisit: bool,
@@ -44,6 +46,7 @@ impl Link {
             depth: 0,
             kind,
             seed: false,
+            hops: 0,
             sitemap: false,
             revisit: false,
             parent_score: None,

@@ -4,16 +4,19 @@
 //! canonical, in scope, once per page, in the order of the page; everything left out is counted
 //! by its reason.
 
+pub mod left_out;
 mod link;
+pub mod patterns;
 pub mod rules;
 pub mod scope;
 mod score;
-pub mod trap;
+pub mod soft404;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+pub use left_out::{LeftOut, Reason};
 pub use link::Link;
 pub use score::{BANDS, Score};
 
@@ -31,6 +34,8 @@ pub struct FollowSettings {
     pub resources: bool,
     /// Forms that use GET.
     pub forms: bool,
+    /// Relations of `<link>` and of the header `Link` that are followed; `None`: all, known or not.
+    pub relations: Option<RelFlags>,
     /// Leave out links marked `rel=nofollow`.
     pub obey_nofollow: bool,
     /// Give each link its anchor text; somebody asks for it.
@@ -42,6 +47,7 @@ impl Default for FollowSettings {
         FollowSettings {
             resources: false,
             forms: false,
+            relations: None,
             obey_nofollow: true,
             anchors: false,
         }
@@ -52,9 +58,7 @@ impl Default for FollowSettings {
 #[derive(Clone, Debug, Default)]
 pub struct Outlinks {
     pub followed: Vec<Link>,
-    pub out_of_scope: u32,
-    pub refused: u32,
-    pub nofollow: u32,
+    pub left_out: LeftOut,
     pub repeated: u32,
 }
 
@@ -89,25 +93,35 @@ pub fn outlinks(
     follow: &FollowSettings,
 ) -> Outlinks {
     let mut out = Outlinks::default();
+    out.left_out.add(Reason::Cut, page.links_cut);
+    out.left_out.add(Reason::UrlRefused, page.links_long);
     let base = base_of(page, url);
     let mut keys = Keys::with_capacity_and_hasher(page.links.len(), BuildHasherDefault::default());
     // A page that links to itself adds nothing.
     keys.insert(url.key());
     let from: Arc<str> = Arc::from(url.as_str());
     for link in &page.links {
-        if !is_followed(link, follow) {
-            continue;
+        match standing(link, follow) {
+            Standing::Part => continue,
+            Standing::Unrelated => {
+                out.left_out.add(Reason::Relation, 1);
+                continue;
+            }
+            Standing::Followed => {}
         }
         if follow.obey_nofollow && (page.nofollow || link.rel.intersects(RelFlags::NOFOLLOW)) {
-            out.nofollow += 1;
+            out.left_out.add(Reason::NoFollow, 1);
             continue;
         }
-        let Ok(target) = canonical(page.text(link.target), Some(&base), rules) else {
-            out.refused += 1;
-            continue;
+        let target = match canonical(page.text(link.target), Some(&base), rules) {
+            Ok(target) => target,
+            Err(refusal) => {
+                out.left_out.add(refusal, 1);
+                continue;
+            }
         };
-        if scope.check(&target).is_err() {
-            out.out_of_scope += 1;
+        if let Err(rule) = scope.check(&target) {
+            out.left_out.add(rule, 1);
         } else if keys.insert(target.key()) {
             let mut found = Link::new(target, Arc::clone(&from), link.kind);
             if follow.anchors {
@@ -121,14 +135,32 @@ pub fn outlinks(
     out
 }
 
+/// The URL that a page names as its own, by the relation `canonical`.
+#[must_use]
+pub fn canonical_of(page: &Page, url: &Url, rules: &Rules) -> Option<Url> {
+    canonical(page.canonical()?, Some(&base_of(page, url)), rules).ok()
+}
+
+/// A page whose links are not followed, all for one reason.
+#[must_use]
+pub fn none_followed(page: &Page, reason: Reason, follow: &FollowSettings) -> Outlinks {
+    let mut out = Outlinks::default();
+    let links = page.links.iter().map(|link| standing(link, follow));
+    let links = links.filter(|standing| *standing == Standing::Followed);
+    out.left_out
+        .add(reason, u32::try_from(links.count()).unwrap_or(u32::MAX));
+    out
+}
+
 /// What relative links are resolved against: the page's `base`, or the page's own URL.
 fn base_of(page: &Page, url: &Url) -> Base {
     let own = Base::from(url);
-    match &page.base {
+    let base = match &page.base {
         // A broken base is ignored, as browsers do.
         Some(base) => Base::parse(base, Some(&own)).unwrap_or(own),
         None => own,
-    }
+    };
+    base.in_charset(page.charset)
 }
 
 /// An anchor text as it goes with a link; none where there is none.
@@ -146,14 +178,32 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-fn is_followed(link: &parse::Link, follow: &FollowSettings) -> bool {
+/// What a link of a page is to those who follow links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Followed,
+    /// Not a link to anything: a part of the page, a base, a form.
+    Part,
+    /// A `<link>` to something that is no page.
+    Unrelated,
+}
+
+fn standing(link: &parse::Link, follow: &FollowSettings) -> Standing {
+    let if_set = |set: bool| match set {
+        true => Standing::Followed,
+        false => Standing::Part,
+    };
     match link.kind {
-        LinkKind::Base => false,
-        LinkKind::Form => follow.forms,
-        kind if !kind.is_navigation() => follow.resources,
+        LinkKind::Base => Standing::Part,
+        LinkKind::Form => if_set(follow.forms),
+        kind if !kind.is_navigation() => if_set(follow.resources),
         LinkKind::Link | LinkKind::Header if link.rel.intersects(RelFlags::RESOURCE) => {
-            follow.resources
+            if_set(follow.resources)
         }
-        _ => true,
+        LinkKind::Link | LinkKind::Header => match follow.relations {
+            Some(relations) if !link.rel.intersects(relations) => Standing::Unrelated,
+            _ => Standing::Followed,
+        },
+        _ => Standing::Followed,
     }
 }

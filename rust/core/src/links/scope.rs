@@ -4,6 +4,7 @@
 //! and swapped whole when they change, so a reader never sees half a change.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::Link;
 use super::rules::hosts::Names;
@@ -29,6 +30,8 @@ pub struct ScopeSettings {
     pub kind: ScopeKind,
     pub schemes: Vec<String>,
     pub skip_suffixes: Vec<String>,
+    /// Where the suffix says nothing of what a URL is: folders (`wiki/`), texts in a file's name (`:`).
+    pub page_marks: Vec<String>,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub block: Vec<String>,
@@ -42,6 +45,7 @@ impl Default for ScopeSettings {
             kind: ScopeKind::Any,
             schemes: vec!["http".into(), "https".into()],
             skip_suffixes: Vec::new(),
+            page_marks: Vec::new(),
             include: Vec::new(),
             exclude: Vec::new(),
             block: Vec::new(),
@@ -85,13 +89,21 @@ pub struct Scope {
     http: bool,
     https: bool,
     skip_suffixes: HashSet<String>,
+    page_folders: Vec<String>,
+    page_texts: Vec<String>,
     include: Option<Patterns>,
     exclude: Option<Patterns>,
     block: Names<()>,
     site_depth: Option<u16>,
-    roots: HashSet<String>,
+    /// Most roots are shared by all versions of the scope: a crawl may have a million, and gains one with
+    /// each redirect of a seed.
+    roots: Arc<HashSet<String>>,
+    fresh_roots: HashSet<String>,
     prefixes: Vec<String>,
 }
+
+/// Roots that a version of the scope has of its own, at most.
+const FRESH_ROOTS: usize = 1_024;
 
 /// The longest file suffix that is looked up.
 const SUFFIX_LIMIT: usize = 16;
@@ -101,10 +113,18 @@ impl Scope {
     /// do not bind them.
     #[must_use]
     pub fn admits(&self, link: &Link) -> bool {
+        self.judge(link).is_ok()
+    }
+
+    /// The same, with the rule that keeps it out.
+    pub fn judge(&self, link: &Link) -> Result<(), OutOfScope> {
         match self.check(&link.url) {
-            Ok(()) => true,
-            Err(OutOfScope::Suffix | OutOfScope::NotIncluded | OutOfScope::TooDeep) => link.sitemap,
-            Err(_) => false,
+            Err(OutOfScope::Suffix | OutOfScope::NotIncluded | OutOfScope::TooDeep)
+                if link.sitemap =>
+            {
+                Ok(())
+            }
+            verdict => verdict,
         }
     }
 
@@ -126,16 +146,24 @@ impl Scope {
         for name in settings.block.iter().map(lower) {
             block.entry(&name);
         }
+        let (folders, texts): (Vec<&String>, Vec<&String>) = settings
+            .page_marks
+            .iter()
+            .partition(|mark| mark.ends_with('/'));
+        let folder = |mark: &String| mark.trim_matches('/').to_owned();
         Ok(Scope {
             kind: settings.kind,
             http: settings.schemes.iter().any(|scheme| scheme == "http"),
             https: settings.schemes.iter().any(|scheme| scheme == "https"),
             skip_suffixes: settings.skip_suffixes.iter().map(lower).collect(),
+            page_folders: folders.into_iter().map(folder).collect(),
+            page_texts: texts.into_iter().cloned().collect(),
             include: compile("include", &settings.include)?,
             exclude: compile("exclude", &settings.exclude)?,
             block,
             site_depth: settings.site_depth,
-            roots: HashSet::new(),
+            roots: Arc::default(),
+            fresh_roots: HashSet::new(),
             prefixes: Vec::new(),
         })
     }
@@ -154,8 +182,15 @@ impl Scope {
 
     /// Takes back a root that [`Scope::add_seed`] gave.
     pub fn add_root(&mut self, root: &str) {
-        if self.roots.insert(root.to_owned()) && self.kind == ScopeKind::Prefix {
+        if self.is_root(root) {
+            return;
+        }
+        self.fresh_roots.insert(root.to_owned());
+        if self.kind == ScopeKind::Prefix {
             self.prefixes.push(root.to_owned());
+        }
+        if self.fresh_roots.len() >= FRESH_ROOTS {
+            Arc::make_mut(&mut self.roots).extend(self.fresh_roots.drain());
         }
     }
 
@@ -171,8 +206,8 @@ impl Scope {
         self.check_scheme(url)?;
         let inside = match self.kind {
             ScopeKind::Any => true,
-            ScopeKind::Host => self.roots.contains(url.host()),
-            ScopeKind::Domain => self.roots.contains(domain_of(url)),
+            ScopeKind::Host => self.is_root(url.host()),
+            ScopeKind::Domain => self.is_root(domain_of(url)),
             ScopeKind::Prefix => self
                 .prefixes
                 .iter()
@@ -182,6 +217,10 @@ impl Scope {
             return Err(OutOfScope::Seeds);
         }
         self.check_filters(url)
+    }
+
+    fn is_root(&self, root: &str) -> bool {
+        self.roots.contains(root) || self.fresh_roots.contains(root)
     }
 
     fn check_scheme(&self, url: &Url) -> Result<(), OutOfScope> {
@@ -200,6 +239,7 @@ impl Scope {
         }
         if let Some(suffix) = suffix_of(url.path_and_query())
             && self.skips(suffix)
+            && !self.is_marked(url.path_and_query())
         {
             return Err(OutOfScope::Suffix);
         }
@@ -231,6 +271,18 @@ impl Scope {
         lower.copy_from_slice(suffix.as_bytes());
         lower.make_ascii_lowercase();
         std::str::from_utf8(lower).is_ok_and(|suffix| self.skip_suffixes.contains(suffix))
+    }
+
+    /// Whether the path is one of those whose files are pages, whatever their suffix.
+    fn is_marked(&self, path_and_query: &str) -> bool {
+        let path = path_and_query.split('?').next().unwrap_or_default();
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        self.page_texts.iter().any(|text| name.contains(&**text))
+            || folders.split('/').any(|folder| {
+                self.page_folders
+                    .iter()
+                    .any(|mark| mark.eq_ignore_ascii_case(folder))
+            })
     }
 }
 
@@ -287,5 +339,59 @@ mod tests {
         }
         assert_eq!(verdict("/a/no/b/c"), Err(OutOfScope::Excluded));
         assert_eq!(folders(""), 0);
+    }
+
+    #[test]
+    fn a_suffix_says_nothing_where_pages_have_names_of_files() {
+        let settings = ScopeSettings {
+            skip_suffixes: vec!["png".to_owned(), "ZIP".to_owned()],
+            page_marks: [":", "%3A", "wiki/", "/blob/"].map(str::to_owned).to_vec(),
+            ..ScopeSettings::default()
+        };
+        let scope = Scope::new(&settings).unwrap();
+        let verdict = |path: &str| {
+            let url = canonical(&format!("http://a.test{path}"), None, &Rules::default());
+            scope.check(&url.unwrap())
+        };
+        for path in [
+            "/wiki/a.png",
+            "/Wiki/sub/a.zip?x=1",
+            "/x/blob/main/a.png",
+            "/w/File:a.png",
+            "/File%3Aa.png",
+            "/a.js",
+            "/a",
+        ] {
+            assert_eq!(verdict(path), Ok(()), "{path}");
+        }
+        // A mark is a whole folder, or stands in the name of the file.
+        for path in [
+            "/a.png",
+            "/A.Zip",
+            "/mywiki/a.png",
+            "/x:y/a.png",
+            "/wiki.png",
+        ] {
+            assert_eq!(verdict(path), Err(OutOfScope::Suffix), "{path}");
+        }
+    }
+
+    #[test]
+    fn roots_are_known_however_many_there_are() {
+        let settings = ScopeSettings {
+            kind: ScopeKind::Host,
+            ..ScopeSettings::default()
+        };
+        let mut scope = Scope::new(&settings).unwrap();
+        let url = |number: usize| {
+            canonical(&format!("http://h{number}.test/"), None, &Rules::default()).unwrap()
+        };
+        for number in 0..3 * FRESH_ROOTS {
+            let earlier = scope.clone();
+            assert_eq!(earlier.check(&url(number)), Err(OutOfScope::Seeds));
+            scope.add_seed(&url(number));
+            assert!(scope.fresh_roots.len() < FRESH_ROOTS);
+        }
+        assert!((0..3 * FRESH_ROOTS).all(|number| scope.check(&url(number)).is_ok()));
     }
 }

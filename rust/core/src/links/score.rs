@@ -14,6 +14,9 @@ pub struct Score(u16);
 
 impl Score {
     pub const LAST: Score = Score(0);
+    /// Before the last, and before that.
+    pub const DOUBTED: Score = Score(2 * STEPS as u16);
+    pub const LATER: Score = Score(3 * STEPS as u16);
     pub const FIRST: Score = Score(u16::MAX);
 
     /// Cut to 0 to 1; what is no number is 0.

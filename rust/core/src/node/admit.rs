@@ -1,49 +1,51 @@
-//! The door into `seen`, and from there into the frontier: rules, aliases, traps, scores.
+//! The door into `seen`, and from there into the frontier: rules, aliases, patterns, scores.
 
 use super::{Node, NodeError};
 use crate::frontier::{Admission, Refusal};
-use crate::links::{Link, trap};
-use crate::outcome::Outcome;
+use crate::links::Link;
+use crate::links::patterns::PageAt;
 use crate::seen::Candidate;
 
 impl Node {
     /// Through the door into `seen`, and what is fresh into the frontier.
     pub(super) fn admit(&mut self, links: Vec<Link>) -> Result<(), NodeError> {
+        self.admit_of(links, None)
+    }
+
+    /// The same for the links of a page, which are counted for its pattern.
+    pub(super) fn admit_of(
+        &mut self,
+        links: Vec<Link>,
+        page: Option<&mut PageAt>,
+    ) -> Result<(), NodeError> {
         let links = self.split_by_owner(links);
+        let links = self.strip_links(links);
         self.count_links(&links)?;
+        self.keep_seed_hosts(&links);
         let fresh = self.sift(links)?;
+        self.count_fresh(page, &fresh)?;
         let fresh = self.drop_patterns(fresh)?;
+        let fresh = self.place_fresh(fresh)?;
         self.queue_fresh(fresh)
     }
 
-    /// What is fresh and to be queued; what stands in for an alias among it. Traps are detected here.
+    /// What is fresh and to be queued; what stands in for an alias among it.
     fn sift(&mut self, links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
         if links.is_empty() {
             return Ok(links);
         }
         let now = self.clock.now();
         self.open.begin(now);
-        let year = trap::year_of(now);
         let mut queued = Vec::with_capacity(links.len());
         let mut twins = Vec::new();
         let mut seen = 0;
         let links = self.drop_by_rules(links, now)?;
         for link in self.fresh(links)? {
             seen += 1;
-            let (shapes, reads) = (&self.settings.frontier.traps, &*self.state);
             if self.is_alias(&link.url) {
-                twins.extend(self.leave_out(link, now));
-            } else if !link.seed
-                && self
-                    .traps
-                    .suspects(&link.url, &link.from, shapes, year, reads)?
-            {
-                let refusal = Refusal {
-                    link,
-                    tries: 0,
-                    outcome: Outcome::TrapSuspected,
-                };
-                self.note_refusal(&refusal, now);
+                if let Some(link) = self.sample_link(link, now)? {
+                    twins.extend(self.leave_out(link, now));
+                }
             } else {
                 queued.push(link);
             }

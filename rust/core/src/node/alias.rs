@@ -2,8 +2,10 @@
 //!
 //! A URL of an alias passes `seen` like any other. It is then left out (outcome `duplicate`, a log
 //! line, a row to undo it by), and the same path of the site's other name goes to `seen` instead: so
-//! each page of the site is asked for once, and none is lost.
+//! each page of the site is asked for once, and none is lost. A few are visited all the same, when their other
+//! name has been: where the two are other pages, the finding is undone.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,9 +17,9 @@ use crate::links::Link;
 use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
-use crate::seen::alias::{Agreement, Aliases, skip_key};
+use crate::seen::alias::{Agreement, Aliases, Starts, seed_row, skip_key};
 use crate::store::rows::IndexRow;
-use crate::store::state::{Reads, Space};
+use crate::store::state::{Reads, Space, StateError};
 
 /// URLs that come back in one batch when a finding is undone.
 const UNDO_SLICE: usize = 2_000;
@@ -32,6 +34,12 @@ pub(super) struct Brief {
 impl Brief {
     fn is_page(self) -> bool {
         matches!(self.outcome, Outcome::Fetched | Outcome::Duplicate)
+    }
+
+    /// Whether the two are the same page, as far as their texts tell.
+    fn is_same(self, other: Brief, near_bits: u32) -> bool {
+        let text = self.simhash != 0 && other.simhash != 0;
+        self.is_page() && other.is_page() && text && !self.differs(other, near_bits)
     }
 
     /// Whether the two cannot be the same page.
@@ -63,6 +71,14 @@ impl Node {
             && visited.bytes >= self.aliases.settings().least_bytes
             && facts.is_some_and(|facts| facts.kind == "html");
         let url = &visited.task.url;
+        if let Some(twin) = self.twin(url) {
+            return if speaks || mine.outcome == Outcome::Gone {
+                self.weigh_sample(url, mine, &twin)
+            } else {
+                Ok(())
+            };
+        }
+        self.sample_aliases(url, now)?;
         if speaks
             && let Some(original) = &visited.original
             && original.url.ends_with(url.path_and_query())
@@ -98,9 +114,28 @@ impl Node {
             shared_address: visited.ip.is_some() && visited.ip == theirs,
             now,
         };
+        let (fresh, state, near) = (
+            &self.fresh_rows,
+            &*self.state,
+            self.settings.alias.near_bits,
+        );
+        let grouping = self.rules.grouping;
+        let starts = |origins: [&str; 2]| -> Result<Starts, StateError> {
+            let mut briefs = [None; 2];
+            for (slot, origin) in briefs.iter_mut().zip(origins) {
+                if let Ok(url) = Url::from_canonical(format!("{origin}/"), grouping) {
+                    *slot = brief_of(&url, fresh, state)?;
+                }
+            }
+            Ok(match briefs {
+                [Some(one), Some(other)] if one.is_same(other, 0) => Starts::Same,
+                [Some(one), Some(other)] if one.differs(other, near) => Starts::Different,
+                _ => Starts::Unknown,
+            })
+        };
         let finding = self
             .aliases
-            .agree(&seen, &*self.state, &mut self.open.writes)?;
+            .agree(&seen, state, &mut self.open.writes, starts)?;
         if let Some(finding) = finding {
             let alias = if *finding.host == *page.host() {
                 page
@@ -121,25 +156,104 @@ impl Node {
             else {
                 continue;
             };
-            let theirs = match self.fresh_rows.get(&twin.key()) {
-                Some((_, brief)) => Some(*brief),
-                None => self
-                    .state
-                    .get(Space::Index, &twin.key())?
-                    .as_deref()
-                    .and_then(IndexRow::read)
-                    .and_then(|row| {
-                        Some(Brief {
-                            outcome: row.outcome()?,
-                            simhash: row.simhash,
-                        })
-                    }),
-            };
+            let theirs = brief_of(&twin, &self.fresh_rows, &*self.state)?;
             if theirs.is_some_and(|theirs| mine.differs(theirs, self.settings.alias.near_bits)) {
                 let writes = &mut self.open.writes;
                 self.aliases
                     .differ(url.host_key(), other, path, now, writes);
             }
+        }
+        Ok(())
+    }
+
+    /// The URL that stands for one of an alias; `None`: its host is no alias.
+    fn twin(&self, url: &Url) -> Option<Url> {
+        let origin = self.aliases.of(url.host_key(), url.host())?;
+        let text = format!("{origin}{}", url.path_and_query());
+        Url::from_canonical(text, self.rules.grouping).ok()
+    }
+
+    /// A URL of an alias was visited all the same: is it the page that its other name has?
+    fn weigh_sample(&mut self, url: &Url, mine: Brief, twin: &Url) -> Result<(), NodeError> {
+        let Some(theirs) = brief_of(twin, &self.fresh_rows, &*self.state)? else {
+            return Ok(());
+        };
+        let near = self.settings.alias.near_bits;
+        let same = mine.is_same(theirs, near);
+        if !same && !mine.differs(theirs, near) {
+            return Ok(());
+        }
+        let writes = &mut self.open.writes;
+        let refuted = self
+            .aliases
+            .sampled(url.host_key(), same, &*self.state, writes)?;
+        if refuted {
+            self.alias_undos.push(url.host().to_owned());
+        }
+        Ok(())
+    }
+
+    /// A page was visited: a URL of its aliases with the same path may be looked at too.
+    fn sample_aliases(&mut self, url: &Url, now: u64) -> Result<(), NodeError> {
+        let path = url.path_and_query();
+        for (key, host) in self.aliases.aliases_of(url.host_key()) {
+            if !self.aliases.is_sample(key, path) {
+                continue;
+            }
+            for scheme in ["http", "https"] {
+                let left_out = format!("{scheme}://{host}{path}");
+                let row = self.state.get(Space::Meta, &skip_key(key, &left_out))?;
+                let link = row.and_then(|row| self.link_left_out(&left_out, &row));
+                if let Some(link) = link {
+                    self.queue_sample(link, now)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues a URL of an alias. Not while URLs of its host leave the queue.
+    fn queue_sample(&mut self, link: Link, now: u64) -> Result<bool, NodeError> {
+        let key = link.url.host_key();
+        let view = self.frontier.explain(key, &*self.state)?;
+        if let Some(view) = view.filter(|view| view.record.given_up.is_some()) {
+            // Visits under way are counted as queued.
+            let leaving = view.record.queued > u32::from(view.leases);
+            if leaving || view.record.given_up != Some(Outcome::Duplicate) {
+                return Ok(false);
+            }
+            self.frontier.take_back(key, now, &*self.state)?;
+        }
+        self.aliases.count_sample(key);
+        let row = skip_key(key, link.url.as_str());
+        self.open.writes.remove(Space::Meta, row);
+        self.queue(vec![link])?;
+        Ok(true)
+    }
+
+    /// The host of a seed is nobody's alias; one that was called so is not any more.
+    pub(super) fn keep_seed_hosts(&mut self, links: &[Link]) {
+        for url in links.iter().filter(|link| link.seed).map(|link| &link.url) {
+            let row = seed_row(url.host_key());
+            self.open.writes.put(Space::Meta, row, Vec::new());
+            if self.is_alias(url) {
+                self.alias_undos.push(url.host().to_owned());
+            }
+        }
+    }
+
+    /// Undoes the findings that do not hold. Between two batches: all that they left out is read back.
+    pub(super) fn undo_refuted(&mut self) -> Result<(), NodeError> {
+        while let Some(host) = self.alias_undos.pop() {
+            match self.undo_alias(&host) {
+                Err(NodeError::State(StateError::DiskFull(_))) => {
+                    // It goes on when there is room.
+                    self.alias_undos.push(host);
+                    return Ok(());
+                }
+                undone => undone?,
+            };
         }
         Ok(())
     }
@@ -151,16 +265,14 @@ impl Node {
     /// Leaves a URL of an alias out; gives the URL that stands for it.
     pub(super) fn leave_out(&mut self, link: Link, now: u64) -> Option<Link> {
         let url = &link.url;
-        let origin = self.aliases.of(url.host_key(), url.host())?;
-        let text = format!("{origin}{}", url.path_and_query());
+        let twin = self.twin(url);
         let mut value = link.depth.to_be_bytes().to_vec();
         value.push(u8::from(link.sitemap) | u8::from(link.seed) << 1);
         value.extend_from_slice(link.from.as_bytes());
         self.open
             .writes
             .put(Space::Meta, skip_key(url.host_key(), url.as_str()), value);
-        let twin = Url::from_canonical(text, self.rules.grouping);
-        let twin = twin.ok().map(|url| link.to(url));
+        let twin = twin.map(|url| link.to(url));
         let refusal = |link, outcome| Refusal {
             link,
             tries: 0,
@@ -175,12 +287,35 @@ impl Node {
         Some(twin)
     }
 
+    /// A link to an alias that is visited all the same, since its other name has been; the others come back.
+    pub(super) fn sample_link(&mut self, link: Link, now: u64) -> Result<Option<Link>, NodeError> {
+        let (key, path) = (link.url.host_key(), link.url.path_and_query());
+        if !self.aliases.is_sample(key, path) {
+            return Ok(Some(link));
+        }
+        let known = match self.twin(&link.url) {
+            Some(twin) => brief_of(&twin, &self.fresh_rows, &*self.state)?.is_some(),
+            None => false,
+        };
+        let queued = known && self.queue_sample(link.clone(), now)?;
+        Ok((!queued).then_some(link))
+    }
+
     /// A URL left the queue without a visit: that of an alias leads to its other name.
     pub(super) fn take_refusal(&mut self, refusal: Refusal, now: u64) -> Result<(), NodeError> {
         if refusal.outcome == Outcome::RuleDropped {
             return self.drop_queued(refusal, now);
         }
+        if refusal.outcome == Outcome::SetAside {
+            return self.aside_refused(&refusal);
+        }
+        if self.is_probe(&refusal.link)? {
+            return self.probe_refused(&refusal.link.url, refusal.outcome);
+        }
         if !self.is_alias(&refusal.link.url) {
+            if let Some(bare) = self.bare_of(&refusal) {
+                return self.end_stripped(&refusal, &bare, now);
+            }
             self.note_refusal(&refusal, now);
             return Ok(());
         }
@@ -191,7 +326,13 @@ impl Node {
             reason: None,
             ..refusal.link
         };
-        match self.leave_out(link, now) {
+        // One that leaves because its host was found to be an alias may be a sample.
+        let left = if refusal.outcome == Outcome::Duplicate {
+            self.sample_link(link, now)?
+        } else {
+            Some(link)
+        };
+        match left.and_then(|link| self.leave_out(link, now)) {
             Some(twin) => self.admit(vec![twin]),
             None => Ok(()),
         }
@@ -244,19 +385,25 @@ impl Node {
         self.state
             .scan(Space::Meta, &from, &to, &mut |row, value| {
                 let text = String::from_utf8_lossy(row.get(from.len()..).unwrap_or_default());
-                let url = Url::from_canonical(text.into_owned(), self.rules.grouping);
-                if let (Ok(url), [high, low, flags, from @ ..]) = (url, value) {
-                    let from = Arc::from(&*String::from_utf8_lossy(from));
-                    list.push(Link {
-                        depth: u16::from_be_bytes([*high, *low]),
-                        sitemap: flags & 1 != 0,
-                        seed: flags & 2 != 0,
-                        ..Link::new(url, from, LinkKind::A)
-                    });
-                }
+                list.extend(self.link_left_out(&text, value));
                 list.len() < UNDO_SLICE
             })?;
         Ok(list)
+    }
+
+    /// A URL that was left out, from its row.
+    fn link_left_out(&self, url: &str, row: &[u8]) -> Option<Link> {
+        let url = Url::from_canonical(url.to_owned(), self.rules.grouping).ok()?;
+        let [high, low, flags, from @ ..] = row else {
+            return None;
+        };
+        let from = Arc::from(&*String::from_utf8_lossy(from));
+        Some(Link {
+            depth: u16::from_be_bytes([*high, *low]),
+            sitemap: flags & 1 != 0,
+            seed: flags & 2 != 0,
+            ..Link::new(url, from, LinkKind::A)
+        })
     }
 
     fn queue_again(&mut self, slice: Vec<Link>) -> Result<(), NodeError> {
@@ -267,6 +414,25 @@ impl Node {
         self.open.begin(self.clock.now());
         self.queue(slice)
     }
+}
+
+/// What became of a page, in a batch under way or in one that is applied.
+fn brief_of(
+    url: &Url,
+    fresh: &HashMap<[u8; 16], (u64, Brief)>,
+    reads: &dyn Reads,
+) -> Result<Option<Brief>, StateError> {
+    if let Some((_, brief)) = fresh.get(&url.key()) {
+        return Ok(Some(*brief));
+    }
+    let row = reads.get(Space::Index, &url.key())?;
+    let row = row.as_deref().and_then(IndexRow::read);
+    Ok(row.and_then(|row| {
+        Some(Brief {
+            outcome: row.outcome()?,
+            simhash: row.simhash,
+        })
+    }))
 }
 
 /// What `why` says of the host: whose alias it is.

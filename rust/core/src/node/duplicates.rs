@@ -1,6 +1,7 @@
 //! Duplicates: whether the content of a page is stored under another URL already.
 
 use super::{Node, NodeError};
+use crate::links::Reason;
 use crate::node::pool::{Visited, revisit_records};
 use crate::outcome::Outcome;
 use crate::store::Original;
@@ -22,7 +23,9 @@ impl Node {
         let elsewhere = |original: &Original| original.url != visited.task.url.as_str();
         if let Some(original) = stored.filter(elsewhere) {
             if !self.settings.duplicates.follow_links {
-                visited.links.followed.clear();
+                let links = visited.links.followed.drain(..).count();
+                let links = u32::try_from(links).unwrap_or(u32::MAX);
+                visited.links.left_out.add(Reason::Copy, links);
             }
             if original.payload == payload && visited.terms.stored().is_none() {
                 let policies = self.pool.policies();

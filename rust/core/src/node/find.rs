@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Leased, Node};
 use crate::canonical::{Base, Url, canonical};
 use crate::frontier::robots::Robots;
-use crate::links::Link;
 use crate::links::scope::Scope;
+use crate::links::{LeftOut, Link, Reason};
 use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
@@ -21,7 +21,7 @@ impl Node {
             Purpose::Robots if self.settings.frontier.sitemaps => {
                 self.find_sitemaps(visited, scope)
             }
-            Purpose::Robots => Vec::new(),
+            Purpose::Robots | Purpose::Probe => Vec::new(),
             Purpose::Sitemap => self.find_entries(visited, &leased.visit.link, scope),
         }
     }
@@ -60,6 +60,7 @@ impl Node {
                 {
                     all.push(Link {
                         seed: false,
+                        hops: 0,
                         kind: LinkKind::Folder,
                         anchor: None,
                         ..link.to(url)
@@ -72,7 +73,7 @@ impl Node {
         all
     }
 
-    fn find_sitemaps(&self, visited: &Visited, scope: &Scope) -> Vec<Link> {
+    fn find_sitemaps(&self, visited: &mut Visited, scope: &Scope) -> Vec<Link> {
         let (Some(body), Outcome::Fetched | Outcome::Truncated) = (&visited.body, visited.outcome)
         else {
             return Vec::new();
@@ -80,18 +81,24 @@ impl Node {
         let base = Base::from(&visited.task.url);
         let from: Arc<str> = Arc::from(visited.task.url.as_str());
         let robots = Robots::parse(body, &self.settings.fetch.agent);
-        let urls = robots.sitemaps().iter();
-        urls.filter_map(|text| canonical(text, Some(&base), &self.rules).ok())
-            .map(|url| Link {
-                sitemap: true,
-                ..Link::new(url, Arc::clone(&from), LinkKind::Sitemap)
-            })
-            .filter(|link| scope.admits(link))
-            .collect()
+        let left_out = &mut visited.links.left_out;
+        let urls = robots.sitemaps();
+        urls.filter_map(|text| {
+            let url = canonical(text, Some(&base), &self.rules);
+            url.map_err(|refusal| left_out.add(refusal, 1)).ok()
+        })
+        .map(|url| Link {
+            sitemap: true,
+            ..Link::new(url, Arc::clone(&from), LinkKind::Sitemap)
+        })
+        .collect::<Vec<Link>>()
+        .into_iter()
+        .filter(|link| in_scope(link, scope, left_out))
+        .collect()
     }
 
-    fn find_entries(&self, visited: &Visited, page: &Link, scope: &Scope) -> Vec<Link> {
-        let (Some(body), Outcome::Fetched, true) =
+    fn find_entries(&self, visited: &mut Visited, page: &Link, scope: &Scope) -> Vec<Link> {
+        let (Some(body), Outcome::Fetched | Outcome::Truncated, true) =
             (&visited.body, visited.outcome, visited.terms.follow)
         else {
             return Vec::new();
@@ -100,6 +107,10 @@ impl Node {
         let from: Arc<str> = Arc::from(visited.task.url.as_str());
         let map = sitemap::parse(body, &base, &self.rules, sitemap::Limits::default());
         let is_index = map.is_index();
+        let left_out = &mut visited.links.left_out;
+        left_out.add(Reason::UrlRefused, map.refused);
+        // How many more there were is not known.
+        left_out.add(Reason::Cut, u32::from(map.truncated));
         map.entries
             .into_iter()
             .map(|entry| Link {
@@ -108,7 +119,13 @@ impl Node {
                 parent_score: page.score,
                 ..Link::new(entry.loc, Arc::clone(&from), LinkKind::Sitemap)
             })
-            .filter(|link| scope.admits(link))
+            .filter(|link| in_scope(link, scope, left_out))
             .collect()
     }
+}
+
+/// Whether a link may be visited; one that may not is counted.
+fn in_scope(link: &Link, scope: &Scope, left_out: &mut LeftOut) -> bool {
+    let verdict = scope.judge(link);
+    verdict.map_err(|rule| left_out.add(rule, 1)).is_ok()
 }

@@ -7,12 +7,22 @@ use super::{Leased, Node, NodeError};
 use crate::canonical::Url;
 use crate::frontier::robots::{Meaning, meaning};
 use crate::frontier::{Purpose as Turn, Refusal, Report, Verdict};
-use crate::links::Link;
+use crate::links::patterns::Brought;
+use crate::links::{Link, cut};
 use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
 use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
 use crate::store::warc::{LogLine, Meta};
+
+/// So many links fill a batch like a page.
+const LINKS_LIKE_A_PAGE: usize = 1_000;
+
+/// Bytes of a media type that a reason names.
+const MIME_BYTES: usize = 60;
+
+/// Why a page that was fetched is worth nothing.
+const SOFT_404: &str = "soft 404: what the host answers to a name that does not exist";
 
 impl Node {
     /// Takes one visit's answer into the open batch, or holds it until a policy has judged it.
@@ -35,7 +45,7 @@ impl Node {
         };
         if visited.task.purpose == Purpose::Robots && self.follow_robots(&visited, &leased, now)? {
             self.append_records(&mut visited);
-            self.write_log(&visited, &leased, None);
+            self.write_log(&visited, &leased, None, None);
             self.leases.insert(
                 visited.task.lease,
                 Leased {
@@ -51,6 +61,15 @@ impl Node {
         }
         self.open.begin(now);
         self.shares.touch_host(leased.visit.link.url.host_key());
+        let mut decision = decision;
+        if visited.only_read && has_page(visited.outcome) && !decision.dropped {
+            decision.dropped = true;
+            let mime = visited.content_type.as_deref().unwrap_or("its media type");
+            let mime = cut(mime, MIME_BYTES);
+            decision.reason = Some(format!(
+                "read for its links only: fetch.types does not name {mime}"
+            ));
+        }
         if decision.dropped && has_page(visited.outcome) {
             visited.outcome = Outcome::Dropped;
             visited.original = None;
@@ -68,19 +87,27 @@ impl Node {
         self.tally.visit(visited.bytes);
         if visited.task.purpose == Purpose::Page {
             self.tally.page(visited.outcome);
+            if let Some(facts) = &visited.facts {
+                self.tally.robots(facts.noindex, facts.nofollow);
+            }
         }
         self.tally.count(visited.outcome);
         self.open.pages += 1;
+        if visited.task.purpose == Purpose::Probe {
+            return self.take_probe(&visited, &leased, &verdict);
+        }
+        let is_soft_404 = self.is_soft_404(&visited, &leased.visit.link)?;
+        self.tally.soft_404(is_soft_404);
         self.add_fields(&mut visited, &decision);
         let member = self.append_records(&mut visited);
         self.weigh(&visited, now)?;
-        self.count_visit(&visited)?;
+        let mut page = self.page_at(&visited, &leased)?;
         let reason = decision.reason.as_deref();
+        let reason = reason.or(is_soft_404.then_some(SOFT_404));
         let mut row = None;
         if visited.task.purpose == Purpose::Page {
             row = self.index(&visited, &leased, member, reason);
         }
-        self.write_log(&visited, &leased, reason);
         // The score that a policy gave the page is what its links have of it, not its own place.
         let own = leased.visit.link.score;
         leased.visit.link.score = decision.score.or(own);
@@ -88,9 +115,26 @@ impl Node {
             .links
             .followed
             .extend(self.added_links(&visited, &decision.links));
-        let found = self.find(&mut visited, &leased);
-        self.admit(found)?;
+        let mut seen = self.seen_at(&visited, &leased);
+        if is_soft_404 && seen.brought.is_some() {
+            seen.brought = Some(Brought::Soft404);
+        }
+        let mut found = self.find(&mut visited, &leased);
+        self.visit_with_cookie(&visited, &leased.visit.link, &found)?;
         leased.visit.link.score = own;
+        if visited.outcome == Outcome::Redirected {
+            found = self.with_roots(visited.task.url.host_key(), found);
+        }
+        self.tally.left_out(&visited.links.left_out);
+        self.write_log(&visited, &leased, reason, is_soft_404.then_some("yes"));
+        // A batch is bounded by what it holds, also where pages have very many links.
+        self.open.pages += found.len() / LINKS_LIKE_A_PAGE;
+        self.admit_of(found, page.as_mut())?;
+        if let Some(page) = &page {
+            self.count_evidence(page, &seen)?;
+            self.suspect_soft_404(&visited, &leased.visit.link, &seen)?;
+        }
+        self.learn_parameters(&mut visited, &leased.visit.link, now)?;
         match row {
             Some((place, row)) if verdict == Verdict::Done => {
                 self.ask_refresh(&visited, &leased, row, place)
@@ -111,13 +155,17 @@ impl Node {
             return Ok(false);
         };
         let mut task = super::hand_out::task(visited.task.lease, target.clone(), Turn::Robots);
+        task.cookie.clone_from(&visited.next_cookie);
         let host = &leased.visit.link.url;
         let view = self.frontier.explain(host.host_key(), &*self.state)?;
-        let known = view.map_or(0, |view| view.gap);
         // The host has not heard of this answer yet: what it took counts as for any other visit.
-        let factor = self.frontier.settings().response_factor;
-        let took = (visited.response_us as f64 * f64::from(factor)) as u64;
-        task.not_before = now.saturating_add(known.max(took));
+        let gap = view.map_or(0, |view| {
+            let settings = self.frontier.settings();
+            let took = visited.response_us;
+            view.gap
+                .max(view.record.rest(view.host_key, took, settings))
+        });
+        task.not_before = now.saturating_add(gap);
         let there = task.url.host_key();
         if there != host.host_key() {
             let free = self.frontier.visit_elsewhere(now, there);
@@ -183,14 +231,12 @@ impl Node {
             self.recent_rows
                 .insert(key, (self.committer.next_number(), row.clone()));
         }
-        if self.aliases.listens() || self.rule_set().is_some() {
-            let brief = Brief {
-                outcome: visited.outcome,
-                simhash: row.simhash,
-            };
-            self.fresh_rows
-                .insert(key, (self.committer.next_number(), brief));
-        }
+        let brief = Brief {
+            outcome: visited.outcome,
+            simhash: row.simhash,
+        };
+        self.fresh_rows
+            .insert(key, (self.committer.next_number(), brief));
         let place = self.open.rows.len();
         self.open.rows.push(Placed { key, row, member });
         history.map(|row| (place, row))
@@ -211,7 +257,13 @@ impl Node {
         Ok(row.as_deref().and_then(IndexRow::read))
     }
 
-    fn write_log(&mut self, visited: &Visited, leased: &Leased, reason: Option<&str>) {
+    pub(super) fn write_log(
+        &mut self,
+        visited: &Visited,
+        leased: &Leased,
+        reason: Option<&str>,
+        soft_404: Option<&str>,
+    ) {
         LogLine {
             time: visited.started,
             url: visited.task.url.as_str(),
@@ -229,6 +281,9 @@ impl Node {
                 _ => visited.terms.stored(),
             },
             reason,
+            robots: robots_words(visited),
+            soft_404,
+            left_out: Some(&visited.links.left_out),
         }
         .write(&mut self.open.log);
     }
@@ -272,8 +327,22 @@ impl Node {
             digest: None,
             stored: None,
             reason,
+            robots: None,
+            soft_404: None,
+            left_out: None,
         }
         .write(&mut self.open.log);
+    }
+}
+
+/// What the page says to robots, for the log.
+fn robots_words(visited: &Visited) -> Option<&'static str> {
+    let facts = visited.facts.as_ref()?;
+    match (facts.noindex, facts.nofollow) {
+        (true, true) => Some("noindex nofollow"),
+        (true, false) => Some("noindex"),
+        (false, true) => Some("nofollow"),
+        (false, false) => None,
     }
 }
 
@@ -294,8 +363,14 @@ fn source(link: &Link) -> Option<&str> {
 fn robots_hop<'a>(visited: &'a Visited, leased: &Leased) -> Option<&'a Url> {
     let is_hop = visited.task.purpose == Purpose::Robots
         && meaning(visited.outcome, leased.hops) == Meaning::Follow;
-    let target = visited.links.followed.first().filter(|_| is_hop)?;
-    Some(&target.url)
+    if !is_hop {
+        return None;
+    }
+    let target = visited.links.followed.first();
+    // With the cookie that it has just set, once.
+    let again = visited.next_cookie.is_some() && visited.task.cookie.is_none();
+    let itself = again.then_some(&visited.task.url);
+    target.map(|target| &target.url).or(itself)
 }
 
 fn report(visited: &Visited) -> Report {

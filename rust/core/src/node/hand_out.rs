@@ -43,9 +43,14 @@ impl Node {
                 continue;
             }
             let mut task = task(visit.lease, visit.link.url.clone(), visit.purpose);
+            if visit.purpose == Turn::Sitemap && self.is_probe(&visit.link)? {
+                task.purpose = Purpose::Probe;
+            }
             task.depth = visit.link.depth;
+            task.seed_hops = visit.link.seed.then_some(visit.link.hops);
             let policy = self.frontier.settings().policy(Outcome::Disconnected);
             task.last_try = visit.tries.saturating_add(1) >= policy.tries;
+            task.cookie = self.cookies.take(&visit.link.url);
             let earlier = self.earlier_visit(&visit, &mut task)?;
             tasks.push(task);
             let leased = Leased {
@@ -111,11 +116,13 @@ pub(super) fn task(lease: u64, url: Url, turn: Turn) -> Task {
         url,
         purpose,
         depth: 0,
+        seed_hops: None,
         etag: None,
         last_modified: None,
         earlier: None,
         keep_body: false,
         not_before: 0,
         last_try: false,
+        cookie: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Hosts as people look at them and steer them: lists, one host, and what can be done to one.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -156,11 +158,15 @@ impl Node {
         let judge = QueueJudge {
             scope: self.scope(),
             rules: self.rule_set(),
+            book: self.book.clone(),
+            parameters: self.parameters.clone(),
+            evidence: self.evidence().clone(),
+            state: Arc::clone(&self.state),
         };
         self.frontier.set_filter(Filter::new(Box::new(judge)));
     }
 
-    fn host_url(&self, name: &str) -> Option<Url> {
+    pub(super) fn host_url(&self, name: &str) -> Option<Url> {
         // Nothing but a host: no path, no user, nothing that a parser takes away.
         let odd = |c: char| c.is_whitespace() || c.is_control() || "/\\?#@%".contains(c);
         if name.is_empty() || name.contains(odd) {

@@ -16,9 +16,11 @@ mod alias;
 mod batch;
 mod changes;
 mod committer;
+mod cookies;
 mod doors;
 mod duplicates;
 mod error;
+mod evidence;
 mod exchange;
 mod files;
 mod find;
@@ -26,15 +28,19 @@ mod gather;
 mod hand_out;
 mod hosts;
 mod ip_gate;
+mod parameters;
 mod partitions;
 pub mod pool;
 mod progress;
 mod queue_drops;
+mod redirected_seeds;
 mod rerank;
 mod rules;
 mod seeds;
+mod set_aside;
 mod settings;
 mod snapshot;
+mod soft404;
 mod why;
 
 use std::collections::HashMap;
@@ -45,12 +51,11 @@ use std::time::{Duration, Instant};
 use crate::canonical::Rules;
 use crate::clock::{Clock, thread_cpu};
 use crate::doors::Doors;
-use crate::doors::hosts::HostCounts;
 use crate::exchange::Grants;
 use crate::frontier::robots::Robots;
 use crate::frontier::{Frontier, Next, RobotsRules, Visit};
+use crate::links::patterns::Novelty;
 use crate::links::scope::Scope;
-use crate::links::trap;
 use crate::node::pool::{FetcherPool, Parts, Policies};
 use crate::seen::alias::Aliases;
 use crate::seen::{self, Seen};
@@ -67,6 +72,7 @@ pub use exchange::StreamPosition;
 pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
 pub use seeds::pack_seeds;
+pub use set_aside::TakenUp;
 pub use settings::NodeSettings;
 pub use snapshot::Summary;
 pub use why::why;
@@ -87,8 +93,9 @@ pub struct Node {
     leases: HashMap<u64, Leased>,
     /// Content of pages whose batch is not applied yet, so that workers cannot know it.
     fresh_content: HashMap<Digest, (u64, Original)>,
-    traps: trap::Traps,
     aliases: Aliases,
+    /// Hosts that are called aliases and are none.
+    alias_undos: Vec<String>,
     /// Rows of the index whose batch is not applied yet; only where pages are visited again.
     recent_rows: HashMap<[u8; 16], (u64, IndexRow)>,
     /// What became of pages whose batch is not applied yet, by URL key.
@@ -107,10 +114,21 @@ pub struct Node {
     questions: doors::Questions,
     /// A rule has dropped URLs out of the queue; when it is gone they may come in again.
     queue_drops: queue_drops::QueueDrops,
+    /// Targets of seeds' redirects that the control node is to make seeds of.
+    redirected_seeds: redirected_seeds::RedirectedSeeds,
     /// What host policies decided lately, for those who watch.
     host_news: doors::HostNews,
-    /// Of hosts and URL patterns, where a policy asks for them.
-    host_counts: HostCounts,
+    /// URLs that are asked for once more because of a cookie.
+    cookies: cookies::CookieVisits,
+    /// Counters of hosts and URL patterns.
+    book: evidence::Book,
+    /// Parameters that change nothing, and hosts where one did after all.
+    parameters: parameters::ParameterBook,
+    parameter_undos: Vec<u64>,
+    /// How much of a page's text is new on its host.
+    novelty: Novelty,
+    /// What hosts answer to names that do not exist.
+    soft404s: soft404::Soft404s,
 }
 
 impl std::fmt::Debug for Node {
@@ -174,7 +192,12 @@ impl Node {
         frontier.applied(batch);
         let tally = progress::Tally::read(state.get(Space::Meta, TALLY)?.as_deref());
         let queue_drops = queue_drops::QueueDrops::open(&*state)?;
+        let redirected_seeds = redirected_seeds::RedirectedSeeds::open(&*state)?;
         let aliases = Aliases::open(settings.alias.clone(), rules.grouping, &*state)?;
+        let book = evidence::Book::open(doors::asked_of_hosts(&settings.doors), &*state)?;
+        let parameters = parameters::ParameterBook::open(&*state)?;
+        // A process may have ended before what ended for them was queued again.
+        let parameter_undos = parameters.lock().undone();
         let exchange = open_exchange(&settings, &frontier, &clock, &*state)?;
         let parts = Parts {
             gate: Arc::new(ip_gate::IpGate {
@@ -203,8 +226,8 @@ impl Node {
             open: Batch::default(),
             leases: HashMap::new(),
             fresh_content: HashMap::new(),
-            traps: trap::Traps::default(),
             aliases,
+            alias_undos: Vec::new(),
             recent_rows: HashMap::new(),
             fresh_rows: HashMap::new(),
             tally,
@@ -217,8 +240,14 @@ impl Node {
             doors: Doors::default(),
             questions: doors::Questions::default(),
             queue_drops,
+            redirected_seeds,
             host_news: doors::HostNews::default(),
-            host_counts: HostCounts::default(),
+            cookies: cookies::CookieVisits::default(),
+            book,
+            parameters,
+            parameter_undos,
+            novelty: Novelty::default(),
+            soft404s: soft404::Soft404s::default(),
         };
         node.resume_shares();
         // What an earlier process queued may be out of a scope that was changed since.
@@ -253,13 +282,16 @@ impl Node {
         self.stopping
             || self.exchange.is_none()
                 && (self.limit_reached()
-                    || matches!(self.next, Next::Finished | Next::LimitReached))
+                    || matches!(self.next, Next::LimitReached)
+                    || matches!(self.next, Next::Finished) && !self.takes_up())
     }
 
     /// One round: take in what visits brought, hand out new visits, send a full batch to the
     /// committer.
     fn round(&mut self, wait: Duration) -> Result<(), NodeError> {
         self.note_commits()?;
+        self.undo_refuted()?;
+        self.undo_parameters()?;
         let mut has_room = self.committer.has_room() && !self.seen_waits;
         if has_room {
             self.doors_round()?;
@@ -267,6 +299,7 @@ impl Node {
         has_room &= !self.questions.blocks;
         self.exchange_round(has_room)?;
         self.rerank_round(has_room)?;
+        self.take_up_round(has_room)?;
         let wait = self.door_patience(self.patience(wait, has_room));
         if has_room {
             let most = self.settings.store.batch_pages;
@@ -294,7 +327,9 @@ impl Node {
     /// How long this round may wait for something to arrive.
     fn patience(&self, wait: Duration, has_room: bool) -> Duration {
         let until = |time: u64| Duration::from_micros(time.saturating_sub(self.clock.now()));
-        let busy = has_room && self.frontier.is_reranking() && !self.rerank_waits();
+        let busy = has_room
+            && (self.frontier.is_reranking() && !self.rerank_waits()
+                || self.book.lock().next_to_take_up().is_some());
         let mut wait = if busy { Duration::ZERO } else { wait };
         if self.exchange.is_some() {
             wait = wait.min(exchange::LOOK);
@@ -324,7 +359,8 @@ impl Node {
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.recent_rows
                 .retain(|_, (batch, _)| *batch > commit.number);
-            self.host_counts.applied(commit.number);
+            self.book.lock().applied(commit.number);
+            self.soft404s.applied(commit.number);
             self.queue_drops.applied(commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
@@ -377,9 +413,8 @@ impl Node {
         let mut batch = std::mem::take(&mut self.open);
         batch.seen_batch = seen_batch;
         batch.frontier_batch = self.frontier.seal(&mut batch.writes);
-        self.traps.seal(&mut batch.writes);
         let number = self.committer.next_number();
-        self.host_counts.seal(number, &mut batch.writes);
+        self.book.lock().seal(number, &mut batch.writes);
         if let Some(exchange) = &mut self.exchange {
             let (now, begun) = (self.clock.now(), thread_cpu());
             batch.outbox = exchange.outbox.seal(now, &mut batch.writes);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::exchange::{StreamPosition, position_key, position_value};
 use super::queue_drops::QueueDrops;
+use super::redirected_seeds::RedirectedSeeds;
 use super::snapshot::{self, Item, Summary};
 use super::{Node, NodeError};
 use crate::canonical::{partition, partition_range};
@@ -249,9 +250,11 @@ impl Node {
             let now = self.clock.now();
             self.frontier.take_over(first, last, now, &*self.state)?;
         }
-        self.traps = crate::links::trap::Traps::default();
-        self.host_counts.read_anew();
+        self.book.lock().read_anew(&*self.state)?;
+        self.read_parameters()?;
+        self.soft404s.clear();
         self.queue_drops = QueueDrops::open(&*self.state)?;
+        self.redirected_seeds = RedirectedSeeds::open(&*self.state)?;
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,
@@ -429,9 +432,11 @@ impl Node {
         self.shares.set(partition, Share::Foreign);
         remove_rows(partition, self.settings.partitions, &*self.state)?;
         self.frontier.thaw_range(first, last);
-        self.traps = crate::links::trap::Traps::default();
-        self.host_counts.read_anew();
+        self.book.lock().read_anew(&*self.state)?;
+        self.read_parameters()?;
+        self.soft404s.clear();
         self.queue_drops = QueueDrops::open(&*self.state)?;
+        self.redirected_seeds = RedirectedSeeds::open(&*self.state)?;
         self.aliases = Aliases::open(
             self.settings.alias.clone(),
             self.rules.grouping,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Node;
 use crate::doors::{Door, DoorReport};
 use crate::frontier::Next;
+use crate::links::{LeftOut, Reason};
 use crate::outcome::Outcome;
 
 /// What the crawl is doing.
@@ -30,6 +31,8 @@ pub struct Progress {
     pub bytes: u64,
     pub urls_seen: u64,
     pub urls_queued: u64,
+    /// URLs of doubted patterns that wait to be taken up.
+    pub urls_set_aside: u64,
     pub visits: u64,
     pub in_flight: usize,
     pub hosts_known: u64,
@@ -42,6 +45,12 @@ pub struct Progress {
     pub reranking: u64,
     pub reranked: u64,
     pub outcomes: BTreeMap<&'static str, u64>,
+    /// Links of pages that were not followed, by reason, each time they were met.
+    pub links_left_out: BTreeMap<&'static str, u64>,
+    /// Visits that brought what their host answers to a name that does not exist.
+    pub soft_404s: u64,
+    /// Pages that say so to robots: `noindex`, `nofollow`.
+    pub robots_said: BTreeMap<&'static str, u64>,
     pub rss: u64,
     pub disk: u64,
     pub seconds: f64,
@@ -68,6 +77,8 @@ pub struct Progress {
     pub exchange_seconds: f64,
     /// Nothing is under way, nothing is open, and nothing waits here.
     pub idle: bool,
+    /// These counters are whole: nothing that visits brought waits to be safe.
+    pub settled: bool,
 }
 
 /// The totals at one moment, as they are kept in the state.
@@ -81,6 +92,14 @@ pub(super) struct Reading {
     pub visits: u64,
     pub micros: u64,
     pub outcomes: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub links_left_out: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub noindex: u64,
+    #[serde(default)]
+    pub nofollow: u64,
+    #[serde(default)]
+    pub soft_404s: u64,
 }
 
 impl Reading {
@@ -101,6 +120,10 @@ pub(super) struct Tally {
     before: u64,
     began: u64,
     outcomes: [u64; Outcome::ALL.len()],
+    links_left_out: [u64; Reason::ALL.len()],
+    noindex: u64,
+    nofollow: u64,
+    soft_404s: u64,
     safe: Reading,
 }
 
@@ -114,7 +137,19 @@ impl Tally {
         for (slot, outcome) in outcomes.iter_mut().zip(Outcome::ALL) {
             *slot = count(outcome);
         }
+        let mut links_left_out = [0; Reason::ALL.len()];
+        for (slot, reason) in links_left_out.iter_mut().zip(Reason::ALL) {
+            *slot = safe
+                .links_left_out
+                .get(reason.as_str())
+                .copied()
+                .unwrap_or(0);
+        }
         Tally {
+            links_left_out,
+            noindex: safe.noindex,
+            nofollow: safe.nofollow,
+            soft_404s: safe.soft_404s,
             pages: safe.pages,
             pages_dropped: safe.pages_dropped,
             bytes: safe.bytes,
@@ -143,6 +178,23 @@ impl Tally {
             Outcome::Dropped => self.pages_dropped += 1,
             _ => {}
         }
+    }
+
+    /// Links of a page that were not followed.
+    pub fn left_out(&mut self, links: &LeftOut) {
+        for (reason, count) in links.iter() {
+            self.links_left_out[reason as usize] += u64::from(count);
+        }
+    }
+
+    /// What a page says to robots.
+    pub fn robots(&mut self, noindex: bool, nofollow: bool) {
+        self.noindex += u64::from(noindex);
+        self.nofollow += u64::from(nofollow);
+    }
+
+    pub fn soft_404(&mut self, is_one: bool) {
+        self.soft_404s += u64::from(is_one);
     }
 
     pub fn seen(&mut self, fresh: u64) {
@@ -186,7 +238,17 @@ impl Tally {
             .filter(|(_, count)| *count > 0)
             .map(|(outcome, count)| (outcome.as_str().to_owned(), count))
             .collect();
+        let links_left_out = Reason::ALL
+            .iter()
+            .zip(self.links_left_out)
+            .filter(|(_, count)| *count > 0)
+            .map(|(reason, count)| (reason.as_str().to_owned(), count))
+            .collect();
         Reading {
+            links_left_out,
+            noindex: self.noindex,
+            nofollow: self.nofollow,
+            soft_404s: self.soft_404s,
             pages: self.pages,
             pages_dropped: self.pages_dropped,
             bytes: self.bytes,
@@ -209,7 +271,11 @@ impl Node {
         self.tally.work(now);
         let frontier = self.frontier.counters();
         let safe = &self.tally.safe;
-        let idle = self.in_flight() == 0 && self.open_is_empty() && self.committer.is_idle();
+        let idle = self.in_flight() == 0
+            && self.open_is_empty()
+            && self.committer.is_idle()
+            && self.redirected_seeds.is_empty()
+            && !self.takes_up();
         let activity = match self.next {
             _ if self.committer.disk_full() || self.seen_waits => Activity::DiskFull,
             _ if self.paused => Activity::Paused,
@@ -239,6 +305,7 @@ impl Node {
             links_discarded: exchange.map_or(0, |exchange| exchange.discarded),
             messages_damaged: exchange.map_or(0, |exchange| exchange.damaged),
             exchange_seconds: exchange.map_or(0.0, |exchange| exchange.spent.as_secs_f64()),
+            settled: self.open_is_empty() && self.committer.is_idle(),
             idle: idle
                 && inbox_empty
                 && view.waiting == 0
@@ -249,6 +316,7 @@ impl Node {
             bytes: safe.bytes,
             urls_seen: safe.urls_seen,
             urls_queued: frontier.queued,
+            urls_set_aside: self.book.lock().urls_aside(),
             visits: safe.visits,
             in_flight: self.in_flight(),
             hosts_known: frontier.hosts_known,
@@ -265,6 +333,18 @@ impl Node {
                     let count = safe.outcomes.get(outcome.as_str())?;
                     Some((outcome.as_str(), *count))
                 })
+                .collect(),
+            links_left_out: Reason::ALL
+                .iter()
+                .filter_map(|reason| {
+                    let count = safe.links_left_out.get(reason.as_str())?;
+                    Some((reason.as_str(), *count))
+                })
+                .collect(),
+            soft_404s: safe.soft_404s,
+            robots_said: [("noindex", safe.noindex), ("nofollow", safe.nofollow)]
+                .into_iter()
+                .filter(|(_, count)| *count > 0)
                 .collect(),
             rss: rss(),
             disk: self.state.usage().map_or(0, |usage| usage.disk_bytes),

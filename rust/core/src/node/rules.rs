@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use super::evidence::Book;
+use super::parameters::ParameterBook;
 use super::{Node, NodeError};
 use crate::frontier::{self, Judge, Refusal};
+use crate::links::patterns::{EvidenceSettings, Placing};
 use crate::links::rules::{Drop, Facts, RuleSet};
 use crate::links::scope::Scope;
 use crate::links::{Link, Score};
@@ -11,7 +14,8 @@ use crate::outcome::Outcome;
 use crate::parse::LinkKind;
 use crate::seen::{Candidate, UrlKey};
 use crate::store::rows::IndexRow;
-use crate::store::state::{Reads, Space};
+use crate::store::state::disk::DiskState;
+use crate::store::state::{Reads, Space, StateError};
 
 /// What is known of a link when it comes in.
 pub(super) fn facts_of(link: &Link) -> Facts<'_> {
@@ -151,6 +155,10 @@ fn mark(link: &Link, drop: Drop<'_>) -> (UrlKey, String) {
 pub(super) struct QueueJudge {
     pub scope: Scope,
     pub rules: Option<Arc<RuleSet>>,
+    pub book: Book,
+    pub parameters: ParameterBook,
+    pub evidence: EvidenceSettings,
+    pub state: Arc<DiskState>,
 }
 
 impl Judge for QueueJudge {
@@ -158,8 +166,18 @@ impl Judge for QueueJudge {
         if !self.scope.admits(link) {
             return Some(Outcome::OutOfScope);
         }
-        let drop = self.rules.as_ref()?.dropped(&queued_facts(link, kind));
-        drop.map(|_| Outcome::RuleDropped)
+        let rules = self.rules.as_ref();
+        if rules.is_some_and(|rules| rules.dropped(&queued_facts(link, kind)).is_some()) {
+            return Some(Outcome::RuleDropped);
+        }
+        // Its page is the one of the URL without a parameter.
+        let bare = self.parameters.bare(link, kind, &self.evidence.parameters);
+        bare.map(|_| Outcome::Duplicate)
+    }
+
+    fn placing(&self, link: &Link) -> Result<Placing, StateError> {
+        let placed = self.book.lock().place(link, &self.evidence, &*self.state)?;
+        Ok(placed.0)
     }
 
     fn score(&self, link: &Link, kind: Option<LinkKind>, score: Score) -> Score {

@@ -58,7 +58,7 @@ impl Node {
 
     /// Widens the scope by a seed, for later processes too. A root that is known is written again:
     /// whether it is in the store is not known here.
-    fn keep_root(&mut self, scope: &mut Scope, seed: &Url) {
+    pub(super) fn keep_root(&mut self, scope: &mut Scope, seed: &Url) {
         if let Some(root) = scope.add_seed(seed) {
             let key = [ROOT, root.as_bytes()].concat();
             self.open.writes.put(Space::Meta, key, Vec::new());
@@ -109,7 +109,12 @@ pub type PackedSeeds = (Vec<(u32, Vec<u8>)>, Vec<Option<String>>);
 
 /// Packs seeds into messages for the owners of their hosts; gives for each seed `None`, or why it
 /// was refused.
-pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeeds, NodeError> {
+/// `hops`: the redirects that led to them.
+pub fn pack_seeds(
+    settings: &NodeSettings,
+    urls: &[String],
+    hops: u8,
+) -> Result<PackedSeeds, NodeError> {
     let rules = settings.rules();
     let policies = settings.policies(&[])?;
     let mut reasons = Vec::with_capacity(urls.len());
@@ -118,7 +123,7 @@ pub fn pack_seeds(settings: &NodeSettings, urls: &[String]) -> Result<PackedSeed
         match accepted(raw, &rules, &policies.scope, policies.rules.as_deref()) {
             Ok(link) => {
                 let to = partition(link.url.host_key(), settings.partitions);
-                links.entry(to).or_default().push(link);
+                links.entry(to).or_default().push(Link { hops, ..link });
                 reasons.push(None);
             }
             Err(reason) => reasons.push(Some(reason)),

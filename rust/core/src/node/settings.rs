@@ -12,13 +12,13 @@ use super::NodeError;
 use crate::canonical::{Grouping, Names, Rules, canonical};
 use crate::doors::{Door, DoorsTable};
 use crate::fetch::{DnsSettings, FetchLimits, FetchSettings};
-use crate::frontier::{self, Blame, Policy};
+use crate::frontier::{self, Blame, Patience, Policy};
 use crate::links::FollowSettings;
 use crate::links::rules::{RuleSet, RuleTable};
 use crate::links::scope::{Scope, ScopeKind, ScopeSettings};
-use crate::node::pool::{PageColumns, Policies, VisitSettings};
+use crate::node::pool::{Noarchive, PageColumns, Policies, VisitSettings};
 use crate::outcome::Outcome;
-use crate::parse::{LinkKind, ParseSettings};
+use crate::parse::{LinkKind, ParseSettings, RelFlags};
 use crate::seen::{SeenKind, SeenSettings};
 use crate::store::state::disk::DiskSettings;
 use crate::store::warc::{self, Builder, FsyncPolicy};
@@ -54,6 +54,7 @@ pub struct NodeSettings {
     #[serde(default)]
     pub rules: RuleTable,
     pub duplicates: Duplicates,
+    pub noarchive: NoarchiveTable,
     /// Absent in a standalone crawl.
     #[serde(default)]
     pub cluster: Option<Cluster>,
@@ -64,6 +65,13 @@ pub struct NodeSettings {
 #[serde(deny_unknown_fields)]
 pub struct Duplicates {
     pub follow_links: bool,
+}
+
+/// What is stored of pages that say `noarchive`; see `policy/pages/noarchive.py`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoarchiveTable {
+    pub store: Noarchive,
 }
 
 /// How links to other nodes are handled.
@@ -87,6 +95,7 @@ fn standalone() -> String {
 pub struct Canonical {
     pub strip_parameters: Vec<String>,
     pub strip_sessions: Vec<String>,
+    pub session_token: usize,
     pub max_length: usize,
 }
 
@@ -96,13 +105,16 @@ pub struct ScopeTable {
     pub kind: String,
     pub schemes: Vec<String>,
     pub skip_suffixes: Vec<String>,
+    pub page_marks: Vec<String>,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub block: Vec<String>,
     pub site_depth: Option<u16>,
     pub resources: bool,
     pub forms: bool,
+    pub relations: Vec<String>,
     pub nofollow: bool,
+    pub seed_redirects: u8,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -129,6 +141,7 @@ pub struct Fetch {
     pub max_body: usize,
     pub max_ratio: usize,
     pub types: Vec<String>,
+    pub follow_types: Vec<String>,
     pub http2: bool,
     pub proxy: Option<String>,
     pub allow_private: bool,
@@ -143,6 +156,7 @@ pub struct Dns {
     pub floor: u64,
     pub ceiling: u64,
     pub negative: u64,
+    pub first_negative: u64,
     pub entries: u64,
     pub concurrency: usize,
     pub timeout: u64,
@@ -151,7 +165,7 @@ pub struct Dns {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parse {
-    pub max_links: usize,
+    pub links_bytes: usize,
     pub anchor_bytes: usize,
     /// Links go with their anchor text; a policy asks for it.
     #[serde(default)]
@@ -175,14 +189,14 @@ pub struct Politeness {
     pub delay: u64,
     pub address_delay: u64,
     pub response_factor: f32,
+    pub rest_side_by_side: bool,
     pub max_crawl_delay: u64,
     pub per_host: u8,
     pub overrides: BTreeMap<String, u64>,
     pub robots_refresh: u64,
     pub robots_patience: u64,
     pub robots_growth: f32,
-    pub robots_growth_unanswered: f32,
-    pub robots_tries: u8,
+    pub unanswered: BTreeMap<String, PatienceRow>,
     pub failures_before_wait: u16,
     pub set_aside_after: u16,
     pub set_aside_for: u64,
@@ -199,11 +213,13 @@ pub struct Politeness {
     pub pages_per_host: Option<u32>,
     pub pages: Option<u64>,
     pub bytes: Option<u64>,
-    pub traps: crate::links::trap::Settings,
+    pub evidence: crate::links::patterns::EvidenceSettings,
+    pub soft_404: crate::links::soft404::Soft404Settings,
     pub set_aside_growth: f32,
     pub given_up_for: u64,
     pub free_tries: u8,
     pub longest_retry_after: u64,
+    pub throttling: frontier::Throttling,
     pub policies: BTreeMap<String, PolicyRow>,
 }
 
@@ -216,6 +232,14 @@ pub struct PolicyRow {
     pub growth: f32,
     pub longest: u64,
     pub free: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatienceRow {
+    pub tries: u8,
+    pub wait: u64,
+    pub growth: f32,
 }
 
 /// Bytes of visible text that a policy is given of a page.
@@ -242,6 +266,7 @@ impl NodeSettings {
         Rules {
             strip_params: Names::new(&self.canonical.strip_parameters),
             strip_session: Names::new(&self.canonical.strip_sessions),
+            session_token: self.canonical.session_token,
             max_length: self.canonical.max_length,
             grouping: if self.grouping == "site" {
                 Grouping::FirstLabel
@@ -309,6 +334,7 @@ impl NodeSettings {
             kind,
             schemes: table.schemes.clone(),
             skip_suffixes: table.skip_suffixes.clone(),
+            page_marks: table.page_marks.clone(),
             include: table.include.clone(),
             exclude: table.exclude.clone(),
             block: table.block.clone(),
@@ -325,12 +351,13 @@ impl NodeSettings {
             follow: FollowSettings {
                 resources: table.resources,
                 forms: table.forms,
+                relations: relations(&table.relations)?,
                 obey_nofollow: table.nofollow,
                 anchors: self.parse.anchors,
             },
             parse: ParseSettings {
                 agent: self.fetch.agent.clone(),
-                max_links: self.parse.max_links,
+                links_bytes: self.parse.links_bytes,
                 // Not even put together where nobody asks for them.
                 anchor_bytes: if self.parse.anchors {
                     self.parse.anchor_bytes
@@ -346,11 +373,14 @@ impl NodeSettings {
                 },
                 ..ParseSettings::default()
             },
+            keep_types: self.fetch.types.clone(),
+            follow_types: self.fetch.follow_types.clone(),
+            seed_redirects: table.seed_redirects,
             builder: Builder::default(),
             outlinks_record: self.store.outlinks,
+            noarchive: self.noarchive.store,
             page: PageColumns {
                 body: self.asks(Door::Pages, "body"),
-                canonical: self.asks(Door::Pages, "canonical"),
             },
         })
     }
@@ -375,7 +405,7 @@ impl NodeSettings {
                 contact: fetch.contact.clone(),
                 extra_headers: fetch.headers.clone(),
                 limits,
-                accept_types: fetch.types.clone(),
+                accept_types: wanted_types(fetch),
                 http2: fetch.http2,
                 proxy: fetch.proxy.clone(),
                 allow_private: fetch.allow_private,
@@ -413,6 +443,7 @@ impl NodeSettings {
             ttl_floor: Duration::from_micros(dns.floor),
             ttl_ceiling: Duration::from_micros(dns.ceiling),
             negative_ttl: Duration::from_micros(dns.negative),
+            first_negative_ttl: Some(Duration::from_micros(dns.first_negative)),
             capacity: dns.entries,
             concurrency: dns.concurrency,
             timeout: Duration::from_micros(dns.timeout),
@@ -439,6 +470,7 @@ impl NodeSettings {
             band_wait: polite.band_wait,
             gap: polite.delay,
             response_factor: polite.response_factor,
+            rest_side_by_side: polite.rest_side_by_side,
             longest_crawl_delay: polite.max_crawl_delay,
             list: self.host_list,
             ip_gap: polite.address_delay,
@@ -452,11 +484,10 @@ impl NodeSettings {
             given_up_for: polite.given_up_for,
             free_tries: polite.free_tries,
             longest_retry_after: polite.longest_retry_after,
+            throttling: polite.throttling,
             robots_fresh: polite.robots_refresh,
             robots_give_up: polite.robots_patience,
             robots_growth: polite.robots_growth,
-            robots_growth_unanswered: polite.robots_growth_unanswered,
-            robots_tries: polite.robots_tries.max(1),
             limits: frontier::Limits {
                 depth: polite.depth,
                 depth_dynamic: polite.dynamic_depth,
@@ -474,6 +505,14 @@ impl NodeSettings {
         for (name, row) in &polite.policies {
             let outcome = Outcome::from_name(name).ok_or_else(|| wrong("policies", name))?;
             settings.set_policy(outcome, row.policy()?);
+        }
+        for (name, row) in &polite.unanswered {
+            let outcome = Outcome::from_name(name).ok_or_else(|| wrong("unanswered", name))?;
+            settings.unanswered[outcome as usize] = Patience {
+                tries: row.tries.max(1),
+                wait: row.wait,
+                growth: row.growth,
+            };
         }
         settings.robots_wait = settings.policy(Outcome::ServerFailed).wait.max(1);
         Ok(settings)
@@ -498,6 +537,27 @@ impl PolicyRow {
             free: self.free,
         })
     }
+}
+
+/// The relations of `<link>` that are followed; `None`: all.
+fn relations(names: &[String]) -> Result<Option<RelFlags>, NodeError> {
+    let mut set = RelFlags::default();
+    for name in names {
+        if name == "*" {
+            return Ok(None);
+        }
+        let found = RelFlags::of(name).ok_or_else(|| wrong("scope.relations", name))?;
+        set = RelFlags(set.0 | found.0);
+    }
+    Ok(Some(set))
+}
+
+/// What is asked for: types that are kept, and those that are read for their links; empty: all.
+fn wanted_types(fetch: &Fetch) -> Vec<String> {
+    if fetch.types.is_empty() {
+        return Vec::new();
+    }
+    [fetch.types.clone(), fetch.follow_types.clone()].concat()
 }
 
 fn wrong(name: &str, what: &dyn std::fmt::Display) -> NodeError {

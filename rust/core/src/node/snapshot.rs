@@ -20,10 +20,11 @@ use super::NodeError;
 use super::changes::first_eight;
 use super::exchange::StreamPosition;
 use crate::canonical::partition_range;
+use crate::links::patterns;
 use crate::seen::{Seen, UrlKey};
 use crate::store::state::{Reads, Space, StateError};
 
-const MAGIC: &[u8; 8] = b"gossnap3";
+const MAGIC: &[u8; 8] = b"gossnap4";
 const ROW: u8 = 1;
 const KEY: u8 = 2;
 const REMOVAL: u8 = 3;
@@ -32,12 +33,19 @@ pub(super) const LEVEL: i32 = 1;
 const SUMMARY: usize = 1 << 16;
 
 /// Rows of the space `meta` that belong to a host, by prefix.
-const HOST_ROWS: [&[u8]; 6] = [
-    b"trap/",
-    b"counts/",
+const HOST_ROWS: [&[u8]; 13] = [
+    patterns::COUNTS,
+    patterns::DOUBT,
+    patterns::LEARNT,
+    patterns::PARAMETERS,
+    super::set_aside::PREFIX,
+    super::parameters::PREFIX,
+    super::soft404::PREFIX,
     super::queue_drops::PREFIX,
+    super::redirected_seeds::PREFIX,
     b"alias/found/",
     b"alias/undone/",
+    b"alias/seed/",
     b"alias/skip/",
 ];
 

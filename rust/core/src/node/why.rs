@@ -1,6 +1,7 @@
 //! `gossamer why`: what is known of a URL and its host, whose turn, which rule.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -9,10 +10,12 @@ use crate::canonical::{Rules, Url, canonical, partition};
 use crate::clock::Clock;
 use crate::frontier::robots::Robots;
 use crate::frontier::{HostView, QueueLook, RobotsState, find_queued, stored_host, stored_robots};
-use crate::links::Score;
+use crate::links::patterns::{look_up, stored_parameters};
 use crate::links::rules::{Facts, RuleSet};
 use crate::links::scope::Scope;
+use crate::links::{Link, Score};
 use crate::outcome::Outcome;
+use crate::parse::LinkKind;
 use crate::store::rows::IndexRow;
 use crate::store::state::disk::DiskState;
 use crate::store::state::{Reads, Space};
@@ -106,9 +109,63 @@ impl View<'_> {
             "robots": self.robots_verdict(&url)?,
             "alias": super::alias::alias_view(&url, self.reads)?,
             "queued": queued(&look),
+            "pattern": self.pattern(&url, &look)?,
+            "parameters": self.parameters(&url)?,
+            "soft_404": super::soft404::stored(url.host_key(), self.reads)?.map(|answer| answer.words()),
             "policies": policies(&look, row.as_ref()),
             "last_visit": row.as_ref().map(visit),
             "host_state": host(url.host_key())?.as_ref().map(|view| self.host_state(view)),
+        }))
+    }
+
+    /// The URL's pattern, what its visits brought, and whether it is doubted.
+    fn pattern(&self, url: &Url, look: &QueueLook) -> Result<Value, NodeError> {
+        let link = match look {
+            QueueLook::Queued(place) => place.link.clone(),
+            _ => Link::new(url.clone(), Arc::default(), LinkKind::A),
+        };
+        let (pattern, key, row) = look_up(&link, &self.settings.frontier.evidence, self.reads)?;
+        let row_key = super::set_aside::row_key(key, url.as_str());
+        let is_aside = self.reads.get(Space::Meta, &row_key)?.is_some();
+        // The family or the word that is doubted, if that is not the pattern itself.
+        let is_other = row.doubt.is_some() && row.pattern != pattern.text.as_str().into();
+        Ok(json!({
+            "pattern": if is_other { row.pattern.to_string() } else { pattern.text.to_string() },
+            "visits": row.evidence.visits,
+            "evidence": row.evidence.words(),
+            "doubted": row.doubt,
+            "trusted": row.is_trusted,
+            "set_aside": is_aside,
+            "urls_set_aside": row.set_aside,
+        }))
+    }
+
+    /// Which of its parameters change nothing, and the URL without them.
+    fn parameters(&self, url: &Url) -> Result<Value, NodeError> {
+        let found = stored_parameters(url.host_key(), self.reads)?;
+        let query = url.path_and_query().split_once('?');
+        let has = |name: &str| {
+            let pairs = query.map_or("", |(_, query)| query).split('&');
+            pairs
+                .filter_map(|pair| pair.split_once('='))
+                .any(|(own, _)| own == name)
+        };
+        let bare = found.strip(url);
+        let rows = found
+            .of(url.host_key())
+            .filter(|finding| has(&finding.name));
+        let rows = rows.map(|finding| {
+            json!({
+                "name": finding.name,
+                "place": finding.place,
+                "state": finding.state,
+                "evidence": finding.words(),
+            })
+        });
+        Ok(json!({
+            "found": rows.collect::<Vec<Value>>(),
+            "stripped": bare.as_ref().map(|bare| &bare.names),
+            "visited_as": bare.as_ref().map(|bare| &bare.url),
         }))
     }
 

@@ -95,7 +95,7 @@ impl<'a> Extractor<'a> {
 
     /// A link of the HTTP header.
     pub fn header_link(&mut self, link: &HeaderLink<'_>) {
-        let rel = RelFlags::parse(link.rel);
+        let rel = RelFlags::parse(link.rel).typed(link.media_type);
         if !self.settings.resources && rel.intersects(RelFlags::RESOURCE) {
             return;
         }
@@ -113,7 +113,10 @@ impl<'a> Extractor<'a> {
         self.page.noindex = self.directives.noindex;
         self.page.nofollow = self.directives.nofollow;
         self.page.noarchive = self.directives.noarchive;
+        self.page.unavailable_after = self.directives.unavailable_after;
         self.page.text_bytes = self.signals.text_bytes();
+        self.page.samples = self.signals.samples();
+        self.page.print = self.signals.print().titled(&self.page.title);
         self.page.simhash = self.signals.simhash();
         self.page.text = self.visible.map(Collapsed::into_text).unwrap_or_default();
         self.page
@@ -159,11 +162,12 @@ impl<'a> Extractor<'a> {
         if target.is_empty() || (!self.settings.resources && !kind.is_navigation()) {
             return None;
         }
-        if self.page.links.len() >= self.settings.max_links
-            || target.len() > LONGEST_TARGET
-            || self.page.arena.len() > LARGEST_ARENA
-        {
-            self.page.links_cut = true;
+        if target.len() > LONGEST_TARGET {
+            self.page.links_long = self.page.links_long.saturating_add(1);
+            return None;
+        }
+        if self.taken() + target.len() > self.settings.links_bytes.min(LARGEST_ARENA) {
+            self.page.links_cut = self.page.links_cut.saturating_add(1);
             return None;
         }
         let target = self.keep(target);
@@ -177,6 +181,11 @@ impl<'a> Extractor<'a> {
         Some(self.page.links.len() - 1)
     }
 
+    /// Memory that the links take so far.
+    fn taken(&self) -> usize {
+        self.page.arena.len() + self.page.links.len() * size_of::<Link>()
+    }
+
     fn add_value(&mut self, kind: LinkKind, attribute: Attribute, rel: RelFlags) -> Option<usize> {
         let value = self.value(attribute)?;
         self.add(kind, &value, rel)
@@ -186,14 +195,17 @@ impl<'a> Extractor<'a> {
         self.add_value(kind, attribute, RelFlags::default());
     }
 
-    /// Adds the candidates of `srcset`, all with the same anchor text.
+    /// Adds the candidates of `srcset`, all with the same anchor text. Scripts load an image that is
+    /// not in view yet from `data-srcset`.
     fn add_srcset(&mut self, kind: LinkKind, label: Piece) {
-        if let Some(value) = self.value(Attribute::Srcset) {
-            srcset::candidates(&value, |url| {
-                if let Some(link) = self.add(kind, url, RelFlags::default()) {
-                    self.page.links[link].anchor = label;
-                }
-            });
+        for attribute in [Attribute::Srcset, Attribute::DataSrcset] {
+            if let Some(value) = self.value(attribute) {
+                srcset::candidates(&value, |url| {
+                    if let Some(link) = self.add(kind, url, RelFlags::default()) {
+                        self.page.links[link].anchor = label;
+                    }
+                });
+            }
         }
     }
 
@@ -293,6 +305,11 @@ impl<'a> Extractor<'a> {
             self.anchor.push(" ");
             self.anchor.push(&alt);
         }
+        for source in [Attribute::Src, Attribute::DataSrc] {
+            if let Some(address) = self.raw(source) {
+                self.signals.picture(address);
+            }
+        }
         if !self.settings.resources {
             return;
         }
@@ -303,14 +320,19 @@ impl<'a> Extractor<'a> {
             Attribute::Src
         };
         let label = self.alternative();
-        if let Some(link) = self.add_value(LinkKind::Img, source, RelFlags::default()) {
-            self.page.links[link].anchor = label;
+        for source in [source, Attribute::DataSrc] {
+            if let Some(link) = self.add_value(LinkKind::Img, source, RelFlags::default()) {
+                self.page.links[link].anchor = label;
+            }
         }
         self.add_srcset(LinkKind::Img, label);
     }
 
     fn link_element(&mut self) {
-        let rel = self.rel();
+        let mut rel = self.rel();
+        if let Some(media_type) = self.value(Attribute::Type) {
+            rel = rel.typed(&media_type);
+        }
         if !self.settings.resources && rel.intersects(RelFlags::RESOURCE) {
             return;
         }
@@ -401,6 +423,7 @@ impl<'a> Extractor<'a> {
             Tag::Script => self.add_plain(LinkKind::Script, Attribute::Src),
             Tag::Source => {
                 self.add_plain(LinkKind::Source, Attribute::Src);
+                self.add_plain(LinkKind::Source, Attribute::DataSrc);
                 self.add_srcset(LinkKind::Source, Piece::default());
             }
             Tag::Video => {
@@ -471,6 +494,12 @@ impl Sink for Extractor<'_> {
             return Content::Data;
         }
         self.links_of_tag();
+        if self.page.xml && self_closing {
+            if self.tag == Tag::A {
+                self.end_anchor();
+            }
+            return Content::Data;
+        }
         if foreign {
             return Content::Data;
         }
@@ -503,7 +532,7 @@ impl Sink for Extractor<'_> {
     }
 
     fn cdata_allowed(&self) -> bool {
-        self.foreign.inside()
+        self.page.xml || self.foreign.inside()
     }
 }
 

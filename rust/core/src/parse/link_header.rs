@@ -9,6 +9,7 @@ pub struct HeaderLink<'a> {
     pub rel: &'a str,
     pub hreflang: &'a str,
     pub title: &'a str,
+    pub media_type: &'a str,
 }
 
 /// Calls `found` with each link in `value`.
@@ -56,6 +57,7 @@ fn parameter<'a>(text: &'a str, link: &mut HeaderLink<'a>) -> &'a str {
         n if n.eq_ignore_ascii_case("rel") => &mut link.rel,
         n if n.eq_ignore_ascii_case("hreflang") => &mut link.hreflang,
         n if n.eq_ignore_ascii_case("title") => &mut link.title,
+        n if n.eq_ignore_ascii_case("type") => &mut link.media_type,
         _ => return rest,
     };
     if slot.is_empty() {

@@ -22,6 +22,7 @@ mod link_header;
 mod names;
 pub mod page;
 mod prescan;
+mod print;
 pub mod refresh;
 mod simhash;
 pub mod sniff;
@@ -33,6 +34,7 @@ mod word_mask;
 
 pub use extract::{LONGEST_TARGET, TITLE_BYTES};
 pub use page::{DocumentKind, Link, LinkKind, Page, Piece, Refresh, RelFlags};
+pub use print::TextPrint;
 pub use simhash::simhash_distance;
 
 use directives::Directives;
@@ -43,8 +45,8 @@ use extract::Extractor;
 pub struct ParseSettings {
     /// The crawler's product token (or whole user agent): directives for it hold.
     pub agent: String,
-    /// Links kept per page.
-    pub max_links: usize,
+    /// Memory that the links of one page may take, in bytes: their texts and their entries.
+    pub links_bytes: usize,
     /// Bytes of anchor text kept per link.
     pub anchor_bytes: usize,
     /// Whether forms that are sent with GET are links.
@@ -61,7 +63,7 @@ impl Default for ParseSettings {
     fn default() -> Self {
         ParseSettings {
             agent: String::from("gossamer"),
-            max_links: 10_000,
+            links_bytes: 64 << 20,
             anchor_bytes: 256,
             forms: false,
             resources: true,
@@ -81,15 +83,19 @@ pub struct Input<'a> {
     pub link: &'a [&'a str],
     /// The values of all `X-Robots-Tag` headers.
     pub robots: &'a [&'a str],
+    /// When it was received, in microseconds since the epoch: pages may say how long they hold.
+    pub now: u64,
     pub body: &'a [u8],
 }
 
 /// Parses a response.
 #[must_use]
 pub fn parse(input: &Input<'_>, settings: &ParseSettings) -> Page {
-    let kind = sniff::document_kind(input.content_type, input.url, input.body);
+    let sniffed = sniff::document_kind(input.content_type, input.url, input.body);
+    let kind = sniffed.kind;
     let mut page = Page {
         kind,
+        xml: sniffed.xml,
         ..Page::default()
     };
     let mut directives = Directives::default();
@@ -97,12 +103,12 @@ pub fn parse(input: &Input<'_>, settings: &ParseSettings) -> Page {
         directives.add_header(value, &settings.agent);
     }
     let (text, charset) = match kind {
-        DocumentKind::Html | DocumentKind::Text => {
+        DocumentKind::Html | DocumentKind::Text | DocumentKind::Xml => {
             let declared = input.content_type.and_then(sniff::charset_parameter);
             let markup = kind == DocumentKind::Html;
             charset::decode(input.body, declared, markup, input.url)
         }
-        DocumentKind::Xml | DocumentKind::Other => Default::default(),
+        DocumentKind::Other => Default::default(),
     };
     page.charset = charset;
     if kind == DocumentKind::Html {
@@ -116,8 +122,11 @@ pub fn parse(input: &Input<'_>, settings: &ParseSettings) -> Page {
     }
     match kind {
         DocumentKind::Html => tokenizer::tokenize(&text, &mut extractor),
-        DocumentKind::Text => extractor.plain(),
-        DocumentKind::Xml | DocumentKind::Other => {}
+        // Of a feed the tags are words among the others: what it repeats is found all the same.
+        DocumentKind::Text | DocumentKind::Xml => extractor.plain(),
+        DocumentKind::Other => {}
     }
-    extractor.finish()
+    let mut page = extractor.finish();
+    page.noindex |= page.unavailable_after.is_some_and(|end| end <= input.now);
+    page
 }

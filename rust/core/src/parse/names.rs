@@ -108,6 +108,8 @@ pub enum Attribute {
     Href,
     Src,
     Srcset,
+    DataSrc,
+    DataSrcset,
     Rel,
     Hreflang,
     Alt,
@@ -139,6 +141,7 @@ pub fn attribute(name: &[u8]) -> Option<Attribute> {
             (b"background", Attribute::Background),
             (b"xlink:href", Attribute::Href),
             (b"imagesrcset", Attribute::Srcset),
+            (b"data-srcset", Attribute::DataSrcset),
         ] {
             if name.eq_ignore_ascii_case(long) {
                 return Some(attribute);
@@ -150,6 +153,7 @@ pub fn attribute(name: &[u8]) -> Option<Attribute> {
         HREF b"href" => Attribute::Href,
         SRC b"src" => Attribute::Src,
         SRCSET b"srcset" => Attribute::Srcset,
+        DATA_SRC b"data-src" => Attribute::DataSrc,
         REL b"rel" => Attribute::Rel,
         HREFLANG b"hreflang" => Attribute::Hreflang,
         ALT b"alt" => Attribute::Alt,

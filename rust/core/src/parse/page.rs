@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::print::TextPrint;
+
 /// What kind of document the response carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DocumentKind {
@@ -110,12 +112,12 @@ impl LinkKind {
 
 /// The relations a link names, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RelFlags(pub u32);
+pub struct RelFlags(pub u64);
 
 macro_rules! relations {
-    ($( $name:ident = $bit:literal $text:literal, )*) => {
+    ($( $(#[$doc:meta])* $name:ident = $bit:literal $text:literal, )*) => {
         impl RelFlags {
-            $( pub const $name: RelFlags = RelFlags(1 << $bit); )*
+            $( $(#[$doc])* pub const $name: RelFlags = RelFlags(1 << $bit); )*
             const NAMES: &'static [(&'static str, RelFlags)] =
                 &[$( ($text, RelFlags::$name), )*];
         }
@@ -149,7 +151,33 @@ relations! {
     SHORTLINK = 23 "shortlink",
     APPLE_TOUCH_ICON = 24 "apple-touch-icon",
     PINGBACK = 25 "pingback",
+    /// Also an alternate of a feed's media type.
+    FEED = 26 "feed",
+    /// An alternate that describes how to embed the page.
+    OEMBED = 27 "oembed",
+    /// An alternate in another format than HTML.
+    FORMAT = 28 "format",
+    FIRST = 29 "first",
+    LAST = 30 "last",
+    UP = 31 "up",
+    START = 32 "start",
+    TOP = 33 "top",
+    HOME = 34 "home",
+    CONTENTS = 35 "contents",
+    INDEX = 36 "index",
+    CHAPTER = 37 "chapter",
+    SECTION = 38 "section",
+    SUBSECTION = 39 "subsection",
+    APPENDIX = 40 "appendix",
+    GLOSSARY = 41 "glossary",
+    HELP = 42 "help",
+    COPYRIGHT = 43 "copyright",
+    PRIVACY_POLICY = 44 "privacy-policy",
+    TERMS_OF_SERVICE = 45 "terms-of-service",
 }
+
+/// Other spellings of relations.
+const SYNONYMS: [(&str, RelFlags); 2] = [("previous", RelFlags::PREV), ("toc", RelFlags::CONTENTS)];
 
 impl RelFlags {
     /// Relations that name a part of this document or a hint for a browser, not a document.
@@ -170,13 +198,43 @@ impl RelFlags {
     pub fn parse(value: &str) -> RelFlags {
         let mut set = 0;
         for token in value.split_ascii_whitespace() {
-            for (name, flag) in Self::NAMES {
-                if token.eq_ignore_ascii_case(name) {
-                    set |= flag.0;
-                }
-            }
+            set |= Self::of(token).map_or(0, |flag| flag.0);
         }
         RelFlags(set)
+    }
+
+    /// The relation of that name; `None`: none that is known.
+    #[must_use]
+    pub fn of(name: &str) -> Option<RelFlags> {
+        let is = |entry: &&(&str, RelFlags)| name.eq_ignore_ascii_case(entry.0);
+        let found = Self::NAMES.iter().chain(&SYNONYMS).find(is);
+        found.map(|(_, flag)| *flag)
+    }
+
+    /// The same relations, with what the media type says an alternate is.
+    #[must_use]
+    pub fn typed(self, media_type: &str) -> RelFlags {
+        if !self.intersects(Self::ALTERNATE) || self.intersects(Self::STYLESHEET) {
+            return self;
+        }
+        let essence = media_type.split(';').next().unwrap_or_default().trim();
+        let ends_with = |end: &str| {
+            let at = essence.len().checked_sub(end.len());
+            let tail = at.and_then(|at| essence.get(at..));
+            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+        };
+        if essence.is_empty() || ends_with("text/html") || ends_with("/xhtml+xml") {
+            return self;
+        }
+        let feeds = ["/rss+xml", "/atom+xml", "/rdf+xml", "/feed+json"];
+        let what = if feeds.into_iter().any(ends_with) {
+            Self::FEED
+        } else if ends_with("+oembed") {
+            Self::OEMBED
+        } else {
+            Self::FORMAT
+        };
+        RelFlags((self.0 & !Self::ALTERNATE.0) | what.0)
     }
 
     /// Whether any relation of `other` is in this set.
@@ -238,6 +296,8 @@ pub struct Refresh {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     pub kind: DocumentKind,
+    /// Read by the rules of XML: any element may close itself.
+    pub xml: bool,
     /// The encoding the body was read in, by its WHATWG name.
     pub charset: &'static str,
     pub title: String,
@@ -247,18 +307,27 @@ pub struct Page {
     pub text_bytes: u32,
     /// 64-bit SimHash of the visible text; 0 where there is none.
     pub simhash: u64,
+    /// Samples of the visible text: pages that share text share samples.
+    pub samples: Vec<u32>,
+    /// What two pages are compared by.
+    pub print: TextPrint,
     /// The first `base[href]`, as written.
     pub base: Option<String>,
     /// Meta robots and X-Robots-Tag, for everyone or for our agent, joined.
     pub noindex: bool,
     pub nofollow: bool,
     pub noarchive: bool,
+    /// When the page ends to be for the public, in microseconds since the epoch. If that has passed,
+    /// `noindex` is set.
+    pub unavailable_after: Option<u64>,
     pub refresh: Option<Refresh>,
     pub links: Vec<Link>,
     /// The texts of all links.
     pub arena: String,
-    /// There were more links than the limit, or longer ones.
-    pub links_cut: bool,
+    /// Links that were not kept because the others took all the memory that they may have.
+    pub links_cut: u32,
+    /// Links that were not kept because their address is longer than any that is taken.
+    pub links_long: u32,
     /// The visible text, white space collapsed, where it was asked for.
     pub text: String,
 }

@@ -7,16 +7,17 @@
 //! A word is a run of ASCII letters and digits and of alphanumeric characters beyond ASCII; from
 //! U+3000 on, where scripts put no spaces, each character is a word.
 
+use super::print::TextPrint;
 use super::word_mask::word_mask;
 
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const CASE: u64 = 0x2020_2020_2020_2020;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
+pub(super) const MIX_2: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// Multiplies and folds: every bit of the input reaches every bit of the result.
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
+pub(super) fn fold(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
     (wide as u64) ^ ((wide >> 64) as u64)
 }
@@ -54,7 +55,7 @@ fn low_bytes(count: usize) -> u64 {
 
 /// The hash of the word `from..to`, ASCII case ignored, and whether it is ASCII.
 #[inline(always)]
-fn hash_bytes(buffer: &[u8], from: usize, to: usize) -> (u64, bool) {
+pub(super) fn hash_bytes(buffer: &[u8], from: usize, to: usize) -> (u64, bool) {
     let length = to - from;
     let first = load(buffer, from) & low_bytes(length);
     let second = load(buffer, from + 8) & low_bytes(length.saturating_sub(8));
@@ -137,14 +138,34 @@ impl BitCounts {
     }
 }
 
+/// Of the shingles one in 8 is a sample, by its value: the same ones wherever they stand …
+const SAMPLED: u64 = 7;
+/// … and of a page at most so many: those of some 4,000 words.
+const SAMPLES: usize = 512;
+/// With fewer samples of shingles, the first words stand for the text.
+const FEW: usize = 6;
+const FIRST_WORDS: usize = 24;
+/// With fewer samples without numbers, those with numbers count too, so many at most.
+const SHORT: usize = 12;
+const NUMBERED: usize = 32;
+
 /// Collects the signals of one page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TextSignals {
     counts: BitCounts,
+    samples: [u32; SAMPLES],
+    sampled: usize,
+    /// Samples with numbers in them: of a short page they count too.
+    numbered: [u32; NUMBERED],
+    numbered_count: usize,
+    first_words: [u32; FIRST_WORDS],
     before: [u64; 2],
+    /// Which of the last words are numbers, a bit each.
+    numbers: u8,
     words: usize,
     bytes: usize,
     hashing: bool,
+    print: TextPrint,
 }
 
 impl TextSignals {
@@ -152,15 +173,49 @@ impl TextSignals {
     #[must_use]
     pub fn new(hashing: bool) -> Self {
         TextSignals {
+            counts: BitCounts::default(),
+            samples: [0; SAMPLES],
+            sampled: 0,
+            numbered: [0; NUMBERED],
+            numbered_count: 0,
+            first_words: [0; FIRST_WORDS],
+            before: [0; 2],
+            numbers: 0,
+            words: 0,
+            bytes: 0,
             hashing,
-            ..TextSignals::default()
+            print: TextPrint::default(),
         }
+    }
+
+    /// What two pages are compared by.
+    #[must_use]
+    pub fn print(&self) -> TextPrint {
+        self.print
+    }
+
+    /// A picture of the page, as its address is written.
+    pub fn picture(&mut self, address: &str) {
+        self.print.picture(address);
     }
 
     /// Bytes of all words, and one more for each word.
     #[must_use]
     pub fn text_bytes(&self) -> u32 {
         u32::try_from(self.bytes).unwrap_or(u32::MAX)
+    }
+
+    /// Samples of the shingles: pages that share text share samples.
+    #[must_use]
+    pub fn samples(&self) -> Vec<u32> {
+        if self.sampled + self.numbered_count < FEW {
+            self.first_words[..self.words.min(FIRST_WORDS)].to_vec()
+        } else if self.sampled < SHORT {
+            let numbered = &self.numbered[..self.numbered_count];
+            [&self.samples[..self.sampled], numbered].concat()
+        } else {
+            self.samples[..self.sampled].to_vec()
+        }
     }
 
     /// The SimHash; 0 where there was no word.
@@ -221,6 +276,10 @@ impl TextSignals {
         let (hash, ascii) = hash_bytes(buffer, from, to);
         if ascii {
             self.bytes += to - from + 1;
+            // Numbers, dates and hashes are new on every page and say nothing: such shingles are no samples.
+            let is_number = buffer[from].is_ascii_digit() || buffer[to - 1].is_ascii_digit();
+            self.numbers = self.numbers << 1 | u8::from(is_number);
+            self.print.word(buffer, from, to, hash);
             self.shingle(hash);
         } else {
             self.beyond_ascii(&buffer[from..to]);
@@ -231,10 +290,25 @@ impl TextSignals {
     fn shingle(&mut self, word: u64) {
         let [older, last] = self.before;
         self.before = [last, word];
+        if self.words < FIRST_WORDS {
+            self.first_words[self.words] = (word >> 32) as u32;
+        }
         self.words += 1;
         if self.words >= 3 {
             let three = older.rotate_left(43) ^ last.rotate_left(21) ^ word;
-            self.counts.add(fold(three, MIX | 1));
+            let hash = fold(three, MIX | 1);
+            self.counts.add(hash);
+            if hash & SAMPLED == 0 {
+                if self.numbers & 7 != 0 {
+                    if self.numbered_count < NUMBERED {
+                        self.numbered[self.numbered_count] = (hash >> 32) as u32;
+                        self.numbered_count += 1;
+                    }
+                } else if self.sampled < SAMPLES {
+                    self.samples[self.sampled] = (hash >> 32) as u32;
+                    self.sampled += 1;
+                }
+            }
         }
     }
 
@@ -267,14 +341,17 @@ impl TextSignals {
         }
         let (hash, ascii) = hash_bytes(word.as_bytes(), 0, word.len());
         self.bytes += word.len() + 1;
-        self.shingle(if ascii {
+        self.numbers <<= 1;
+        let hash = if ascii {
             hash
         } else {
             word.chars().fold(MIX, |hash, char| {
                 let lower = char.to_lowercase().next().unwrap_or(char);
                 fold(hash ^ u64::from(lower), MIX_2)
             })
-        });
+        };
+        self.print.word(word.as_bytes(), 0, word.len(), hash);
+        self.shingle(hash);
     }
 }
 

@@ -1,23 +1,70 @@
-//! What kind of document a response carries: by its header; without one, by content, then by
-//! the extension of the address.
+//! What kind of document a response carries: by its header; where that tells nothing, by content, then
+//! by the extension of the address. XML is HTML where its root says so.
 
 use super::page::DocumentKind;
 use super::tokenizer::is_space;
+use crate::fetch::declared_type;
+use encoding_rs::{Encoding, UTF_8};
+use std::borrow::Cow;
 
-/// The kind and, from the header, the declared charset.
+/// Bytes of a body that are looked at: comments and declarations may come before the root.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sniffed {
+    pub kind: DocumentKind,
+    /// It is read by the rules of XML: any element may close itself.
+    pub xml: bool,
+}
+
+impl From<DocumentKind> for Sniffed {
+    fn from(kind: DocumentKind) -> Sniffed {
+        let xml = kind == DocumentKind::Xml;
+        Sniffed { kind, xml }
+    }
+}
+
+const XHTML: Sniffed = Sniffed {
+    kind: DocumentKind::Html,
+    xml: true,
+};
+
+/// The kind of a document.
 #[must_use]
-pub fn document_kind(content_type: Option<&str>, url: &str, body: &[u8]) -> DocumentKind {
-    content_type
-        .and_then(by_header)
-        .or_else(|| by_content(body))
-        .or_else(|| by_extension(url))
-        .unwrap_or_else(|| {
-            if looks_binary(body) {
-                DocumentKind::Other
-            } else {
-                DocumentKind::Text
-            }
+pub fn document_kind(content_type: Option<&str>, url: &str, body: &[u8]) -> Sniffed {
+    let head = readable(body);
+    if let Some(essence) = content_type.and_then(declared_type) {
+        return by_type(&essence.to_ascii_lowercase(), &head);
+    }
+    by_content(&head)
+        .or_else(|| by_extension(url).map(Sniffed::from))
+        .unwrap_or_else(|| match looks_binary(body) {
+            true => DocumentKind::Other.into(),
+            false => DocumentKind::Text.into(),
         })
+}
+
+/// The beginning of a body, as ASCII where a byte order mark says that it is UTF-16.
+fn readable(body: &[u8]) -> Cow<'_, [u8]> {
+    let head = &body[..body.len().min(LOOKED_AT)];
+    match Encoding::for_bom(head) {
+        Some((encoding, skip)) if encoding != UTF_8 => {
+            let (text, _) = encoding.decode_without_bom_handling(&head[skip..]);
+            Cow::Owned(text.into_owned().into_bytes())
+        }
+        Some((_, skip)) => Cow::Borrowed(&head[skip..]),
+        None => Cow::Borrowed(head),
+    }
+}
+
+/// Whether something is read from a body of this type. A type that tells nothing: by content.
+#[must_use]
+pub fn is_read(content_type: Option<&str>) -> bool {
+    let Some(essence) = content_type.and_then(declared_type) else {
+        return true;
+    };
+    by_type(&essence.to_ascii_lowercase(), &[]).kind != DocumentKind::Other
 }
 
 /// The `charset` parameter of a Content-Type value.
@@ -31,24 +78,62 @@ pub fn charset_parameter(content_type: &str) -> Option<&str> {
     })
 }
 
-fn by_header(content_type: &str) -> Option<DocumentKind> {
-    let essence = content_type.split([';', ',']).next().unwrap_or_default();
-    let essence = essence.trim().to_ascii_lowercase();
-    let (class, name) = essence.split_once('/')?;
-    Some(match (class, name) {
-        ("" | "*", _) | (_, "" | "*") | ("unknown", "unknown") | ("application", "unknown") => {
-            return None;
+/// By a declared type, in lower case. Browsers believe it, but for XML, whose root tells more.
+fn by_type(essence: &str, head: &[u8]) -> Sniffed {
+    match essence {
+        "text/html" => DocumentKind::Html.into(),
+        "application/xhtml+xml" => XHTML,
+        "text/xml" | "application/xml" if is_xhtml(head) => XHTML,
+        "text/xml" | "application/xml" => DocumentKind::Xml.into(),
+        _ if essence.ends_with("+xml") && !essence.starts_with("image/") => {
+            DocumentKind::Xml.into()
         }
-        ("text", "html") | ("application", "xhtml+xml") => DocumentKind::Html,
-        ("text" | "application", "xml") => DocumentKind::Xml,
-        (_, name) if name.ends_with("+xml") && class != "image" => DocumentKind::Xml,
-        ("text", _) => DocumentKind::Text,
-        _ => DocumentKind::Other,
-    })
+        _ if essence.starts_with("text/") => DocumentKind::Text.into(),
+        _ => DocumentKind::Other.into(),
+    }
+}
+
+/// Whether a document of XML is a page: its document type or its root is `html`.
+fn is_xhtml(head: &[u8]) -> bool {
+    let mut rest = head.trim_ascii_start();
+    let behind = |text: &[u8], end: &[u8]| memchr::memmem::find(text, end).map(|at| at + end.len());
+    loop {
+        let skip = if rest.starts_with(b"<?") {
+            behind(rest, b"?>")
+        } else if rest.starts_with(b"<!--") {
+            behind(rest, b"-->")
+        } else if rest.starts_with(b"<!") {
+            let name = word(rest.get(9..).unwrap_or_default().trim_ascii_start());
+            if name.eq_ignore_ascii_case(b"html") {
+                return true;
+            }
+            // Declarations of its own stand in brackets.
+            match memchr::memchr2(b'[', b'>', rest) {
+                Some(at) if rest[at] == b'[' => behind(rest, b"]>"),
+                end => end.map(|at| at + 1),
+            }
+        } else {
+            let name = word(rest.strip_prefix(b"<").unwrap_or_default());
+            let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
+            return local.eq_ignore_ascii_case(b"html");
+        };
+        match skip {
+            Some(skip) => rest = rest[skip..].trim_ascii_start(),
+            None => return false,
+        }
+    }
+}
+
+/// The name that `text` begins with.
+fn word(text: &[u8]) -> &[u8] {
+    let end = text
+        .iter()
+        .position(|b| is_space(*b) || matches!(b, b'>' | b'/' | b'['));
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// The signatures of WHATWG MIME sniffing that tell HTML and XML, and the commonest others.
-fn by_content(body: &[u8]) -> Option<DocumentKind> {
+fn by_content(body: &[u8]) -> Option<Sniffed> {
     const TAGS: [&str; 17] = [
         "<!DOCTYPE HTML",
         "<HTML",
@@ -68,7 +153,6 @@ fn by_content(body: &[u8]) -> Option<DocumentKind> {
         "<P",
         "<META",
     ];
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let start = body.iter().take(1024).position(|b| !is_space(*b))?;
     let body = &body[start..];
     let begins = |text: &str| {
@@ -82,15 +166,12 @@ fn by_content(body: &[u8]) -> Option<DocumentKind> {
                 .is_none_or(|b| matches!(b, b' ' | b'>' | b'\t' | b'\n' | b'\r'))
     }) || begins("<!--")
     {
-        return Some(DocumentKind::Html);
+        return Some(DocumentKind::Html.into());
     }
     if begins("<?xml") {
-        let head = &body[..body.len().min(512)];
-        let xhtml = memchr::memmem::find(head, b"<html").is_some();
-        return Some(if xhtml {
-            DocumentKind::Html
-        } else {
-            DocumentKind::Xml
+        return Some(match is_xhtml(body) {
+            true => XHTML,
+            false => DocumentKind::Xml.into(),
         });
     }
     let other: [&[u8]; 9] = [
@@ -107,7 +188,7 @@ fn by_content(body: &[u8]) -> Option<DocumentKind> {
     other
         .iter()
         .any(|magic| body.starts_with(magic))
-        .then_some(DocumentKind::Other)
+        .then_some(DocumentKind::Other.into())
 }
 
 fn by_extension(url: &str) -> Option<DocumentKind> {

@@ -132,6 +132,8 @@ pub(super) struct Blocks<'a> {
     pub own: Own,
     /// The page is one of `/list.php?page=N` and has no base.
     pub lists: bool,
+    /// The text is in ASCII, so that a letter can be changed.
+    pub is_ascii: bool,
     /// For what is unusual.
     pub spare: &'a mut Vec<u8>,
 }
@@ -155,6 +157,9 @@ impl Blocks<'_> {
         let mut pen = sheet.pen(MOST_PIECES + end.saturating_sub(start));
         pen.put(&OPEN[frame]);
         pen.put_part(pool, start, end);
+        if self.is_ascii {
+            pen.vary(end.saturating_sub(start), text.bits());
+        }
         pen.put(&BEFORE[quoting]);
         self.href(node, bits >> 8, &mut pen);
         pen.put(&AFTER[usize::from(bits >> 60 == 0)][quoting]);

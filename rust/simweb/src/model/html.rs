@@ -16,8 +16,9 @@ use super::{Model, Node, Place};
 const MEDIAN_BYTES: f64 = 15_650.0;
 const SIZE_SIGMA: f64 = 0.7;
 const MOST_BYTES: f64 = 2_000_000.0;
-/// One part in so many of a page's text stands between its links, the rest after them.
-const SPREAD_OUT: usize = 8;
+/// One part in so many of a page's text stands between its links, and is the page's own; the rest, after them, is prose
+/// that other pages have too.
+const SPREAD_OUT: usize = 3;
 /// What a link takes with its tags, on average.
 const LINK_BYTES: usize = 88;
 
@@ -99,6 +100,7 @@ impl Model {
             share,
             own: Own::new(self, place.host, climb, path),
             lists,
+            is_ascii: std::ptr::eq(self.pools.of(charset), self.pools.english()),
             spare: path,
         };
         scratch.sheet.clear();

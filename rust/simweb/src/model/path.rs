@@ -119,16 +119,15 @@ impl Model {
             }
             _ => last_number(path),
         };
-        let Some(page) = page.filter(|&page| page < self.hosts.pages(host)) else {
-            return Target::Nothing;
-        };
-        scratch.clear();
-        self.write_path(Place { host, page }, scratch);
-        if scratch == path {
-            Target::Page(page)
-        } else {
-            Target::Nothing
+        if let Some(page) = page.filter(|&page| page < self.hosts.pages(host)) {
+            scratch.clear();
+            self.write_path(Place { host, page }, scratch);
+            if scratch == path {
+                return Target::Page(page);
+            }
         }
+        self.parse_missing(host, path)
+            .map_or(Target::Nothing, Target::Trap)
     }
 
     fn parse_hop(&self, host: u32, rest: &[u8]) -> Target<'static> {

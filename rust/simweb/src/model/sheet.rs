@@ -122,6 +122,12 @@ impl Pen<'_> {
         }
     }
 
+    /// Changes a letter every few words of what was written last, so that pages hardly share a run of words.
+    #[inline(always)]
+    pub fn vary(&mut self, length: usize, mut seed: u64) {
+        vary(&mut self.room[self.at - length..self.at], &mut seed);
+    }
+
     /// Writes a number; nothing for 0.
     #[inline(always)]
     pub fn put_number(&mut self, number: u64) {
@@ -133,6 +139,22 @@ impl Pen<'_> {
         let (field, length) = eight_digits(number);
         self.room[self.at..self.at + 8].copy_from_slice(&field.to_le_bytes());
         self.at += length;
+    }
+}
+
+/// Bytes from one changed letter to the next: a run of three words has two of them.
+const STEP: usize = 8;
+
+/// Changes letters of a text by a seed.
+#[inline(always)]
+pub fn vary(text: &mut [u8], seed: &mut u64) {
+    for letter in text.iter_mut().step_by(STEP) {
+        *seed = seed
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
+        if letter.is_ascii_lowercase() {
+            *letter = b'a' + (*seed >> 59) as u8 % 26;
+        }
     }
 }
 

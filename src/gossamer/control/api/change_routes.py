@@ -17,6 +17,8 @@ from gossamer.control.schemas import (
     NodeView,
     SeedSubmission,
     SubmitSeeds,
+    TakenUp,
+    TakeUp,
 )
 
 router = APIRouter(prefix="/api/v1", responses=REFUSALS)
@@ -53,6 +55,15 @@ async def host_command(
         row = await service.host_command(host, asked, who)
         line.target = row.name
         return row
+
+
+@router.post(
+    "/patterns/take_up", tags=["hosts"], summary="Visit what is set aside of a host or a pattern"
+)
+async def take_up(asked: TakeUp, service: ServiceDep, audit: AuditDep, who: WhoDep) -> TakenUp:
+    new = asked.model_dump(mode="json", exclude={"host"}, exclude_none=True)
+    async with audit.change(who, "take_up", asked.host, new=new or None):
+        return await service.take_up(asked, who)
 
 
 @router.post("/seeds", tags=["seeds"], summary="Submit one seed or many")

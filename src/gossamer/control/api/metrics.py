@@ -24,6 +24,7 @@ COUNTERS = {
 }
 GAUGES = {
     "urls_queued": "URLs queued",
+    "urls_set_aside": "URLs of doubted patterns that wait to be taken up",
     "in_flight": "Visits under way",
     "hosts_known": "Hosts known",
     "hosts_active": "Hosts with a visit under way",
@@ -70,6 +71,12 @@ class _Reading(Collector):
         for outcome, count in status.outcomes.items():
             outcomes.add_metric([outcome], count)
         yield outcomes
+        links = CounterMetricFamily(
+            "gossamer_links_left_out", "Links not followed, by reason", labels=["reason"]
+        )
+        for reason, count in status.links_left_out.items():
+            links.add_metric([reason], count)
+        yield links
         activity = GaugeMetricFamily(
             "gossamer_activity", "1 for what the crawl does", labels=["activity"]
         )

@@ -20,6 +20,8 @@ from gossamer.control.schemas import (
     NodeView,
     OutcomeView,
     PartitionMap,
+    PatternPage,
+    PatternQuery,
     SettingsView,
     Status,
     SubmissionFates,
@@ -88,6 +90,11 @@ async def hosts(service: ServiceDep, query: Annotated[HostQuery, Query()]) -> Ho
 @router.get("/hosts/{host}", tags=["hosts"], summary="All that is known of a host")
 async def host(service: ServiceDep, host: HostName) -> HostRow:
     return await service.host(host)
+
+
+@router.get("/patterns", tags=["hosts"], summary="URL patterns that bring nothing new, and why")
+async def patterns(service: ServiceDep, query: Annotated[PatternQuery, Query()]) -> PatternPage:
+    return await service.patterns(query)
 
 
 @router.get("/urls", tags=["urls"], summary="Why: what is known of a URL, and whose turn it is")

@@ -7,6 +7,7 @@ The backup is written whole or not at all, and flushed.
 import os
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,6 +15,13 @@ from gossamer.cluster.assignment import Assignment, decode_assignment, encode_as
 from gossamer.cluster.messages import Crawl, Wanted
 from gossamer.disk import write_whole
 from gossamer.errors import GossamerError
+
+
+class Seed(NamedTuple):
+    """A seed, and the redirects that led to it: 0 for one that was given."""
+
+    url: str
+    hops: int = 0
 
 
 class BackedUp(msgspec.Struct):
@@ -58,12 +66,13 @@ class Backup:
             _write(self._file, data)
             self._last = data
 
-    def add_seeds(self, urls: list[str]) -> None:
+    def add_seeds(self, urls: list[str], hops: int = 0) -> None:
         """Seeds are kept before they are sent: they have no page that could be asked again."""
+        lines = [[url, hops] if hops else url for url in urls]
         self.directory.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._seeds, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(handle, "ab") as file:
-            file.write(b"".join(msgspec.json.encode(url) + b"\n" for url in urls))
+            file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
             file.flush()
             os.fsync(file.fileno())
 
@@ -87,7 +96,7 @@ class Backup:
     def set_sent(self, number: int) -> None:
         _write(self.directory / "seeds.sent", f"{number}\n".encode())
 
-    def seeds(self) -> list[str]:
+    def seeds(self) -> list[Seed]:
         try:
             lines = self._seeds.read_bytes().splitlines()
         except FileNotFoundError:
@@ -95,10 +104,11 @@ class Backup:
         found = []
         for line in lines:
             try:
-                found.append(msgspec.json.decode(line, type=str))
+                one = msgspec.json.decode(line, type=str | Seed)
             except msgspec.MsgspecError:
                 # The last line of a crash; it was never sent.
                 continue
+            found.append(Seed(one) if isinstance(one, str) else one)
         return found
 
 

@@ -19,7 +19,7 @@ from gossamer.errors import ConflictError, SettingsError, UsageError
 from gossamer.policy.chosen import check_change
 
 LOOKS = {
-    "why", "visits", "aliases", "status", "host", "hosts", "last_visits", "partition_sizes",
+    "why", "visits", "aliases", "status", "host", "hosts", "patterns", "last_visits", "partition_sizes",
 }  # fmt: skip
 """Questions to a node that change nothing."""
 
@@ -33,6 +33,12 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True):
 
 class Urls(msgspec.Struct, forbid_unknown_fields=True):
     urls: list[str]
+
+
+class Redirected(msgspec.Struct, forbid_unknown_fields=True):
+    """Targets of seeds' redirects, found by a node, with the redirects that led to each."""
+
+    seeds: list[tuple[str, int]]
 
 
 class Changes(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,6 +86,7 @@ class CommandRequests:
             "checkpoint": (Nothing, lambda _body, _who: commands.checkpoint()),
             "rerank": (Nothing, lambda _body, _who: commands.rerank()),
             "seeds": (Urls, lambda body, _who: commands.add_seeds(body.urls)),
+            "redirected": (Redirected, lambda body, _who: commands.add_redirected(body.seeds)),
             "settings": (Changes, self._settings),
             "resend": (Since, lambda body, _who: commands.resend(body.since)),
             "remove": (Node, lambda body, _who: commands.remove_node(body.node)),
@@ -136,6 +143,8 @@ class CommandRequests:
         new = msgspec.to_builtins(body)
         if isinstance(body, Urls):
             new = {"count": len(body.urls), "first": [url[:200] for url in body.urls[:10]]}
+        elif isinstance(body, Redirected):
+            new = {"count": len(body.seeds), "first": [url[:200] for url, _ in body.seeds[:10]]}
         elif isinstance(body, Forwarded):
             new = {"name": body.name, "body": _forwarded(body)}
         target = getattr(body, "node", None)

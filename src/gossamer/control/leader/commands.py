@@ -78,6 +78,13 @@ class Commands:
         """Gives those that were refused, with the reason."""
         return await self._seeds.add(urls)
 
+    async def add_redirected(self, seeds: list[tuple[str, int]]) -> list[tuple[str, str]]:
+        """The same for targets of seeds' redirects, each with the redirects that led to it."""
+        refused = []
+        for hops in sorted({hops for _url, hops in seeds}):
+            refused += await self._seeds.add([url for url, n in seeds if n == hops], hops)
+        return refused
+
     # --- nodes
 
     def presence(self, node: str) -> Presence:

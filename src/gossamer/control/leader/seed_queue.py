@@ -6,12 +6,13 @@ was taken is on disk before it is sent, and is sent when every node knows the ro
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.messages import Roots, encode
-from gossamer.control.leader.backup import Backup
+from gossamer.control.leader.backup import Backup, Seed
 from gossamer.control.leader.live_settings import LiveSettings
 from gossamer.control.leader.membership import Membership
 from gossamer.engine import LinkStream
@@ -26,7 +27,9 @@ class SeedCoder(Protocol):
     """Seeds into messages; native, because it makes URLs."""
 
     def refusals(self, urls: Sequence[str], settings: CrawlSettings) -> list[str | None]: ...
-    def encode(self, urls: Sequence[str], settings: CrawlSettings) -> list[tuple[int, bytes]]: ...
+    def encode(
+        self, urls: Sequence[str], settings: CrawlSettings, hops: int = 0
+    ) -> list[tuple[int, bytes]]: ...
     def check(self, settings: CrawlSettings) -> None:
         """What only the native part can check (regular expressions, ranges): `ValueError`."""
 
@@ -55,7 +58,7 @@ class SeedQueue:
         self._coder = coder
         self._leading = leading
         self._added = added
-        self._seeds: list[str] = []
+        self._seeds: list[Seed] = []
         self._sent = 0
 
     def __len__(self) -> int:
@@ -75,15 +78,18 @@ class SeedQueue:
         self._sent = 0
         await asyncio.to_thread(self._backup.set_sent, 0)
 
-    async def add(self, urls: list[str]) -> list[tuple[str, str]]:
-        """Every seed is taken, or refused with a reason; those taken are durable when this ends."""
+    async def add(self, urls: list[str], hops: int = 0) -> list[tuple[str, str]]:
+        """Every seed is taken, or refused with a reason; those taken are durable when this ends.
+
+        `hops`: the redirects of other seeds that led to them.
+        """
         settings = self._settings.current
         reasons = await asyncio.to_thread(self._coder.refusals, urls, settings)
         taken = [url for url, reason in zip(urls, reasons, strict=True) if reason is None]
         refused = [(u, r) for u, r in zip(urls, reasons, strict=True) if r is not None]
         if taken:
-            await asyncio.to_thread(self._backup.add_seeds, taken)
-            self._seeds += taken
+            await asyncio.to_thread(self._backup.add_seeds, taken, hops)
+            self._seeds += [Seed(url, hops) for url in taken]
             if self._state.crawl is not None and self._leading():
                 # They are taken: what does not work now, as when two come at once, `send` does.
                 with contextlib.suppress(EngineError):
@@ -94,7 +100,7 @@ class SeedQueue:
 
     async def put_all_roots(self) -> None:
         """The seeds so far define the scope: every node learns them."""
-        await self._put_roots(self._seeds)
+        await self._put_roots([seed.url for seed in self._seeds])
 
     async def _put_roots(self, urls: list[str]) -> None:
         for start in range(0, len(urls), ROOTS_PART):
@@ -109,7 +115,8 @@ class SeedQueue:
             return
         # Seeds that were taken before the crawl was known, or while another led, bring theirs now.
         known_roots = set(state.roots)
-        missing = [url for url in self._seeds[self._sent :] if url not in known_roots]
+        unsent = (seed.url for seed in self._seeds[self._sent :])
+        missing = [url for url in unsent if url not in known_roots]
         if missing:
             await self._put_roots(missing)
             return
@@ -117,10 +124,12 @@ class SeedQueue:
             return
         for start in range(self._sent, len(self._seeds), SEEDS_TOGETHER):
             some = self._seeds[start : start + SEEDS_TOGETHER]
-            for partition, payload in await asyncio.to_thread(
-                self._coder.encode, some, self._settings.current
-            ):
-                await self._stream.publish(partition, payload)
+            for hops, alike in itertools.groupby(some, lambda seed: seed.hops):
+                urls = [seed.url for seed in alike]
+                for partition, payload in await asyncio.to_thread(
+                    self._coder.encode, urls, self._settings.current, hops
+                ):
+                    await self._stream.publish(partition, payload)
             self._sent = start + len(some)
             await asyncio.to_thread(self._backup.set_sent, self._sent)
 

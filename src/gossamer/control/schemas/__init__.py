@@ -36,6 +36,13 @@ from gossamer.control.schemas.nodes import (
     PartitionMap,
     PartitionView,
 )
+from gossamer.control.schemas.patterns import (
+    DoubtedPattern,
+    PatternPage,
+    PatternQuery,
+    TakenUp,
+    TakeUp,
+)
 from gossamer.control.schemas.seeds import (
     SeedFate,
     SeedResult,
@@ -86,6 +93,7 @@ __all__ = [
     "Confirmation",
     "ControlNodeView",
     "ControlState",
+    "DoubtedPattern",
     "Event",
     "EventKind",
     "EventPage",
@@ -103,6 +111,8 @@ __all__ = [
     "OutcomeView",
     "PartitionMap",
     "PartitionView",
+    "PatternPage",
+    "PatternQuery",
     "Problem",
     "QueuePlace",
     "RobotsRule",
@@ -120,6 +130,8 @@ __all__ = [
     "SubmissionFates",
     "SubmissionPage",
     "SubmitSeeds",
+    "TakeUp",
+    "TakenUp",
     "UrlAccount",
     "VisitLine",
 ]

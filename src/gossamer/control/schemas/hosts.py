@@ -65,7 +65,7 @@ class HostRow(Schema):
     gap: float = Field(description="least time between two visits, in seconds")
     gap_source: str = Field(
         description="where the gap comes from: setting, override, rule, crawl_delay, "
-        "response_time or policy"
+        "response_time, policy or throttled"
     )
     override: float | None = Field(description="its own gap in politeness.overrides, in seconds")
     crawl_delay: float = Field(description="asked for by its robots rules, in seconds; 0: none")

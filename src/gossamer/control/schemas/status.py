@@ -81,6 +81,9 @@ class Status(Schema):
     bytes: int
     urls_seen: int
     urls_queued: int
+    urls_set_aside: int = Field(
+        default=0, description="URLs of doubted patterns, which wait to be taken up"
+    )
     visits: int
     in_flight: int = Field(description="visits under way")
     hosts_known: int
@@ -92,6 +95,15 @@ class Status(Schema):
     reranking: int = Field(description="hosts whose queue is still to be put in another order")
     reranked: int = Field(description="URLs moved by that since the nodes began")
     outcomes: dict[str, int]
+    links_left_out: dict[str, int] = Field(
+        default={}, description="links that were not followed, by reason, each time they were met"
+    )
+    robots_said: dict[str, int] = Field(
+        default={}, description="pages that say noindex or nofollow to robots"
+    )
+    soft_404s: int = Field(
+        default=0, description="visits that brought what their host answers to a missing name"
+    )
     rss: int = Field(description="memory of all crawl nodes")
     disk: int = Field(description="size of the stores")
     disk_free: int | None = Field(description="free bytes where the crawl is; the least of all")

@@ -60,6 +60,10 @@ class VisitLine(Schema):
     ip: str | None
     found_on: str | None
     reason: str | None = Field(default=None, description="why, where the outcome does not say")
+    robots: str | None = Field(default=None, description="what the page says to robots")
+    left_out: dict[str, int] = Field(
+        default={}, description="links of the page that were not followed, by reason"
+    )
 
 
 class RuleDecision(Schema):
@@ -75,6 +79,35 @@ class RuleDecision(Schema):
 
 class AliasView(Schema):
     of: str
+
+
+class PatternView(Schema):
+    """The URL pattern that a URL belongs to, and what the visits of the pattern brought."""
+
+    pattern: str
+    visits: int
+    evidence: str
+    doubted: str | None = Field(description="why its URLs come last; null: they do not")
+    trusted: bool = Field(description="somebody took it up: it is not doubted again")
+    set_aside: bool = Field(description="this URL is")
+    urls_set_aside: int = Field(description="of the pattern")
+
+
+class ParameterView(Schema):
+    """What was found about a parameter of the URL."""
+
+    name: str
+    place: str = Field(description="where: a path, a folder, `**` for the whole host")
+    state: str = Field(description="learnt: it changes nothing; undone; kept: by command")
+    evidence: str
+
+
+class ParametersView(Schema):
+    """Which parameters of the URL change nothing."""
+
+    found: list[ParameterView]
+    stripped: str | None = Field(description="the names that links to it lose")
+    visited_as: str | None = Field(description="the URL without them")
 
 
 class UrlAccount(Schema):
@@ -98,6 +131,11 @@ class UrlAccount(Schema):
         default={}, description="what policies said of it lately, by door"
     )
     robots: RobotsVerdict | None = Field(default=None, description="null: rules not known")
+    pattern: PatternView | None = None
+    parameters: ParametersView | None = None
+    soft_404: str | None = Field(
+        default=None, description="what the host answers to a name that cannot exist"
+    )
     alias: AliasView | None = Field(default=None, description="its host is another's other name")
     queued: QueuePlace | None = Field(default=None, description="null: not queued")
     last_visit: LastVisit | None = None

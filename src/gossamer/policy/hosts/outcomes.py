@@ -36,6 +36,8 @@ class Reaction(NamedTuple):
     meaning: str
     free: bool = False
     """Costs the URL no try, up to `FREE_TRIES`: the server asked us to come later."""
+    remedy: str = ""
+    """What people can do, where a crawl had no page because of it."""
 
     def to_native(self, retry_wait: float) -> dict[str, object]:
         # The table's waits are written for a first wait of a minute; the setting scales them all.
@@ -67,34 +69,77 @@ REACTIONS: Final[dict[str, Reaction]] = {
     "redirected": Reaction(*_DONE, Blame.NOBODY, "3xx; the target goes round the ring"),
     "gone": Reaction(*_DONE, Blame.NOBODY, "404 or 410"),
     "refused": Reaction(*_DONE, Blame.NOBODY, "another 4xx"),
-    "server_failed": Reaction(*_AGAIN, Blame.HOST, "5xx other than a request to slow down"),
-    "throttled": Reaction(12, 30.0, 2.0, Blame.HOST, "429 or 503: the host rests", free=True),
-    "robots_refused": Reaction(*_DONE, Blame.NOBODY, "the site's robots rules forbid this URL"),
+    "server_failed": Reaction(
+        *_AGAIN, Blame.HOST, "5xx other than a request to slow down",
+        remedy="the site fails: look at it in a browser, and crawl it later",
+    ),
+    "throttled": Reaction(
+        12, 30.0, 2.0, Blame.HOST, "429 or 503: the host rests", free=True,
+        remedy="the site asks for less: crawl it later, with a longer politeness.delay (--delay)",
+    ),
+    "robots_refused": Reaction(
+        *_DONE, Blame.NOBODY, "the site's robots rules forbid this URL",
+        remedy="the site's robots.txt forbids it, which only the site can change; "
+        "`gossamer why URL --out DIR` shows the rule",
+    ),
     "robots_unreachable": Reaction(
-        *_DONE, Blame.HOST, "the site's robots rules could not be had in all the time allowed"
+        *_DONE, Blame.HOST, "the site's robots rules could not be had in all the time allowed",
+        remedy="the site answers, but not with its robots.txt: crawl it later",
     ),
     "out_of_scope": Reaction(*_DONE, Blame.NOBODY, "outside scope, or refused by a filter"),
     "over_quota": Reaction(*_DONE, Blame.NOBODY, "a limit of depth, pages, bytes or time"),
-    "url_refused": Reaction(*_DONE, Blame.URL, "no URL that could be fetched"),
-    "forbidden_address": Reaction(*_DONE, Blame.NOBODY, "resolves to an address not visited"),
-    "dns_not_found": Reaction(2, 3600.0, 1.0, Blame.HOST, "the name has no address"),
-    "dns_failed": Reaction(*_AGAIN, Blame.HOST, "the name server failed"),
-    "connect_failed": Reaction(*_AGAIN, Blame.HOST, "no connection"),
-    "tls_failed": Reaction(2, 3600.0, 1.0, Blame.HOST, "the TLS handshake or certificate failed"),
-    "timed_out": Reaction(*_AGAIN, Blame.HOST, "a time limit was reached"),
-    "disconnected": Reaction(*_AGAIN, Blame.HOST, "the connection ended before the response"),
-    "protocol_broken": Reaction(2, 600.0, 1.0, Blame.HOST, "not HTTP that we understand"),
+    "url_refused": Reaction(
+        *_DONE, Blame.URL, "no URL that could be fetched",
+        remedy="its port belongs to another service (mail, chat, …) and is never visited: use another",
+    ),
+    "forbidden_address": Reaction(
+        *_DONE, Blame.NOBODY, "resolves to an address not visited",
+        remedy="loopback, private and other special addresses are visited with --allow-private "
+        "(fetch.allow_private)",
+    ),
+    "dns_not_found": Reaction(
+        2, 3600.0, 1.0, Blame.HOST, "the name has no address",
+        remedy="check how the name is spelt; one that only your own name server knows needs "
+        "dns.servers or dns.answers",
+    ),
+    "dns_failed": Reaction(
+        *_AGAIN, Blame.HOST, "the name server failed",
+        remedy="check the network, or name other name servers with dns.servers",
+    ),
+    "connect_failed": Reaction(
+        *_AGAIN, Blame.HOST, "no connection",
+        remedy="nobody listens there: check address and port; behind a proxy, set fetch.proxy",
+    ),
+    "tls_failed": Reaction(
+        2, 3600.0, 1.0, Blame.HOST, "the TLS handshake or certificate failed",
+        remedy="its certificate is not trusted, or the port speaks no TLS: check it in a browser, "
+        "or try http://",
+    ),
+    "timed_out": Reaction(
+        *_AGAIN, Blame.HOST, "a time limit was reached",
+        remedy="fetch.connect_timeout, fetch.first_byte_timeout and fetch.total_timeout give it more time",
+    ),
+    "disconnected": Reaction(
+        *_AGAIN, Blame.HOST, "the connection ended before the response",
+        remedy="the server hangs up: check that the port speaks HTTP, and crawl it later",
+    ),
+    "protocol_broken": Reaction(
+        2, 600.0, 1.0, Blame.HOST, "not HTTP that we understand",
+        remedy="check that the port speaks HTTP; over TLS the URL begins with https://",
+    ),
     "encoding_broken": Reaction(2, 600.0, 1.0, Blame.URL, "the compression is broken or hostile"),
     "too_large": Reaction(*_DONE, Blame.URL, "declared larger than the limit"),
     "truncated": Reaction(*_DONE, Blame.NOBODY, "ended early or reached the limit; kept, marked"),
     "unwanted_type": Reaction(*_DONE, Blame.NOBODY, "a type that the crawl does not want"),
     "duplicate": Reaction(*_DONE, Blame.NOBODY, "the content is stored under another URL"),
-    "trap_suspected": Reaction(*_DONE, Blame.NOBODY, "one of an endless family of URLs"),
+    "set_aside": Reaction(
+        *_DONE, Blame.NOBODY, "others like it brought nothing new: waits to be taken up (`gossamer patterns`)"
+    ),
     "deferred": Reaction(1, 0.0, 1.0, Blame.NOBODY, "given back: not now, or we are stopping"),
     "internal_error": Reaction(2, 60.0, 1.0, Blame.NOBODY, "our own code failed on it: a defect"),
     "rule_dropped": Reaction(*_DONE, Blame.NOBODY, "a rule of the crawl drops it"),
     "dropped": Reaction(*_DONE, Blame.NOBODY, "a policy decided against the page, or its host"),
-}
+}  # fmt: skip
 
 _WELL: Final = {"fetched", "not_modified", "redirected", "duplicate", "truncated"}
 

@@ -19,6 +19,8 @@ class Formula:
     """Further links do not count."""
     dynamic: float = 0.0
     """Added if the URL has a query."""
+    parameter: float = 0.0
+    """Added for each parameter of its query, up to 4."""
     parent: float = 0.0
     """Times the score of the page that led to it."""
     sitemap: float = 0.0

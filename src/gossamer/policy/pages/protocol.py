@@ -24,8 +24,8 @@ from gossamer.policy.batch import Batch
 
 COLUMNS: Final = (
     "url", "host", "depth", "from", "outcome", "status", "content_type", "fetched_at", "ms", "bytes",
-    "title", "language", "charset", "text_bytes", "simhash", "noindex", "nofollow", "canonical",
-    "headers", "links", "text", "body",
+    "title", "language", "charset", "text_bytes", "simhash", "noindex", "nofollow", "noarchive",
+    "canonical", "headers", "links", "text", "body",
 )  # fmt: skip
 
 FIELDS_LENGTH: Final = 1 << 20

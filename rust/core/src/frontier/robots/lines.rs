@@ -1,5 +1,9 @@
 //! The lines of a `robots.txt`, read as leniently as sites write them.
 
+use super::MAX_BODY;
+use encoding_rs::{Encoding, UTF_8};
+use std::borrow::Cow;
+
 /// A longer line is cut here, as Google's reader does; no URL that we make is near as long.
 const MAX_LINE: usize = 2083 * 8 - 1;
 
@@ -31,7 +35,20 @@ pub struct Line<'a> {
     pub value: &'a [u8],
 }
 
-/// The lines of `body` that have a key, in order.
+/// The part of a body that is read, as UTF-8 where it says that it is UTF-16.
+#[must_use]
+pub fn readable(body: &[u8]) -> Cow<'_, [u8]> {
+    let body = &body[..body.len().min(MAX_BODY)];
+    match Encoding::for_bom(body) {
+        Some((encoding, skip)) if encoding != UTF_8 => {
+            let (text, _) = encoding.decode_without_bom_handling(&body[skip..]);
+            Cow::Owned(text.into_owned().into_bytes())
+        }
+        _ => Cow::Borrowed(body),
+    }
+}
+
+/// The lines of a [`readable`] body that have a key, in order.
 pub fn lines(body: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let mut rest = without_bom(body);
     let mut number = 0;

@@ -16,8 +16,7 @@ pub enum Meaning {
     AllowAll,
     /// The server answers, but not with the file: nothing may be visited for now.
     Unreachable,
-    /// Nobody answers at all: nothing may be visited for now. Where nobody ever did, it is not for
-    /// long: see [`tries`].
+    /// Nobody answers at all: nothing may be visited for now.
     NobodyAnswered,
 }
 
@@ -60,13 +59,12 @@ pub const fn meaning(outcome: Outcome, redirects: u8) -> Meaning {
     }
 }
 
-/// How often a host that has never answered is asked for its robots file, before its URLs leave
-/// the queue with this outcome; `most` is said by `policy/hosts/robots.py`.
+/// What the URLs of a host leave the queue with, when all visits to its robots file ended so: as
+/// the file itself where nobody answered.
 #[must_use]
-pub const fn tries(outcome: Outcome, most: u8) -> u8 {
-    match outcome {
-        // Our own decision, which does not change by itself.
-        Outcome::UrlRefused | Outcome::ForbiddenAddress => 1,
-        _ => most,
+pub fn refusal(outcome: Outcome) -> Outcome {
+    match meaning(outcome, MAX_REDIRECTS) {
+        Meaning::NobodyAnswered => outcome,
+        _ => Outcome::RobotsUnreachable,
     }
 }

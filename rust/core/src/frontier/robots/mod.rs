@@ -4,6 +4,7 @@
 //! only, compact, to be kept with the host. Guarantees:
 //!
 //! * longest match, `*` and `$`, merged groups, `Allow` wins a tie, `/robots.txt` is always allowed;
+//! * a rule holds for every spelling of a path: raw, escaped, with blanks in the rule;
 //! * at least the first 500 KiB are read, every line that can be understood counts;
 //! * reading is linear in the body, matching in rules × path: no pattern makes it worse;
 //! * a body that is no text at all allows everything, as the RFC has it.
@@ -18,8 +19,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{Field, Line, lines, product_token};
-pub use meaning::{MAX_REDIRECTS, Meaning, meaning, tries};
+pub use lines::{Field, Line, lines, product_token, readable};
+pub use meaning::{MAX_REDIRECTS, Meaning, meaning, refusal};
 pub use rules::{Robots, Rule};
 
 /// How much of a `robots.txt` is read: RFC 9309 asks for at least this.

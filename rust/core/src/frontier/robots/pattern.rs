@@ -1,14 +1,12 @@
 //! Paths as patterns: `*` is any run of bytes, a final `$` is the end.
 
-/// The pattern as compared: bytes outside ASCII escaped, escapes in upper case (RFC 9309, 2.2.2).
+/// A value as it is shown and first compared: what a URL cannot have is escaped (blanks, controls, bytes
+/// outside ASCII), escapes are in upper case (RFC 9309, 2.2.2).
 pub(super) fn spell(value: &[u8]) -> String {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(value.len());
     for (at, &byte) in value.iter().enumerate() {
-        if !(0x20..0x80).contains(&byte) {
-            out.push('%');
-            out.push(char::from(HEX[usize::from(byte >> 4)]));
-            out.push(char::from(HEX[usize::from(byte & 15)]));
+        if !byte.is_ascii_graphic() {
+            escape(&mut out, byte);
         } else if byte.is_ascii_hexdigit() && in_escape(value, at) {
             out.push(char::from(byte.to_ascii_uppercase()));
         } else {
@@ -16,6 +14,13 @@ pub(super) fn spell(value: &[u8]) -> String {
         }
     }
     out
+}
+
+fn escape(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.push('%');
+    out.push(char::from(HEX[usize::from(byte >> 4)]));
+    out.push(char::from(HEX[usize::from(byte & 15)]));
 }
 
 fn in_escape(value: &[u8], at: usize) -> bool {
@@ -26,37 +31,68 @@ fn in_escape(value: &[u8], at: usize) -> bool {
     (at >= 1 && whole(at - 1)) || (at >= 2 && whole(at - 2))
 }
 
-/// `text` with the escapes of unreserved characters undone: `%7Euser` is `~user`. `None` when
-/// there are none, which is nearly always.
-pub(super) fn decode_unreserved(text: &str) -> Option<String> {
+/// What is brought to its normal form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The path and query of a URL: `*` and `$` are letters.
+    Path,
+    /// A pattern: `*` and a final `$` are not letters.
+    Disallow,
+    /// As before, but escapes of unreserved characters stay: an `Allow` is taken to the letter there.
+    Allow,
+}
+
+/// One form for all spellings of a character: escapes of printable characters are undone (`%7E` is `~`,
+/// `%3A` is `:`, `%5B` is `[`), and `*` and `$` as letters are escaped, so that they differ from the
+/// wildcards (RFC 9309, 2.2.3). What parts a URL stays apart from its escape: `/` and `?` in a path,
+/// `&`, `=` and `+` in a query, `#` and `%` anywhere. `None` when nothing changes, which is nearly always.
+pub(super) fn normal(text: &str, side: Side) -> Option<String> {
     let bytes = text.as_bytes();
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let decoded = |at: usize| -> Option<char> {
-        let high = digit(*bytes.get(at + 1)?)?;
-        let low = digit(*bytes.get(at + 2)?)?;
-        let byte = char::from_u32(high * 16 + low)?;
-        (byte.is_ascii_alphanumeric() || matches!(byte, '-' | '.' | '_' | '~')).then_some(byte)
-    };
-    let first = text
-        .match_indices('%')
-        .find(|(at, _)| decoded(*at).is_some())?
-        .0;
-    let mut out = String::with_capacity(text.len());
+    let first = bytes.iter().position(|b| matches!(b, b'%' | b'*' | b'$'))?;
+    let query_at = text.find('?').unwrap_or(text.len());
+    let mut out = String::with_capacity(text.len() + 4);
     out.push_str(&text[..first]);
-    let mut rest = first;
-    while let Some(next) = text[rest..].chars().next() {
-        match (next == '%').then(|| decoded(rest)).flatten() {
-            Some(plain) => {
-                out.push(plain);
-                rest += 3;
+    let (mut at, mut copied) = (first, first);
+    while at < bytes.len() {
+        let (spelling, length) = match bytes[at] {
+            b'*' if side == Side::Path => (Some(b'*'), 1),
+            b'$' if side == Side::Path || at + 1 < bytes.len() => (Some(b'$'), 1),
+            b'%' => match escaped(bytes, at) {
+                Some(byte) if is_undone(byte, at > query_at, side) => (Some(byte), 3),
+                // Whole, so that its digits are not looked at.
+                Some(_) => (None, 3),
+                None => (None, 1),
+            },
+            _ => (None, 1),
+        };
+        if let Some(byte) = spelling {
+            out.push_str(&text[copied..at]);
+            match byte {
+                b'*' | b'$' => escape(&mut out, byte),
+                plain => out.push(char::from(plain)),
             }
-            None => {
-                out.push(next);
-                rest += next.len_utf8();
-            }
+            copied = at + length;
         }
+        at += length;
     }
-    Some(out)
+    out.push_str(&text[copied..]);
+    (out != text).then_some(out)
+}
+
+/// The byte that the escape at `at` stands for.
+fn escaped(bytes: &[u8], at: usize) -> Option<u8> {
+    let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16);
+    u8::try_from(digit(at + 1)? * 16 + digit(at + 2)?).ok()
+}
+
+fn is_undone(byte: u8, in_query: bool, side: Side) -> bool {
+    match byte {
+        b'#' | b'%' | b'*' | b'$' => false,
+        b'/' | b'?' => in_query,
+        b'&' | b'=' | b'+' => !in_query,
+        _ if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => side != Side::Allow,
+        _ => byte.is_ascii_graphic(),
+    }
 }
 
 /// Whether `path` begins as `pattern` says. Each literal piece between two stars is taken at its

@@ -1,14 +1,12 @@
 //! The rules of one site for one agent.
 
-use super::MAX_BODY;
-use super::lines::{Field, Line, lines, product_token};
-use super::pattern::{decode_unreserved, matches, spell};
+use super::lines::{Field, Line, lines, product_token, readable};
+use super::pattern::{Side, matches, normal, spell};
 use std::time::Duration;
 
 /// A site may ask for patience, but not take itself out of the crawl by a slip of the pen.
 const MAX_DELAY: Duration = Duration::from_secs(86_400);
-/// More sitemap lines than this are passed over.
-const MAX_SITEMAPS: usize = 1000;
+/// A longer address is none that we would visit.
 const MAX_SITEMAP_LENGTH: usize = 2048;
 
 /// One rule, as `gossamer why` shows it.
@@ -16,7 +14,7 @@ const MAX_SITEMAP_LENGTH: usize = 2048;
 pub struct Rule {
     /// `Allow`, else `Disallow`.
     pub allow: bool,
-    /// The path pattern, escapes in upper case.
+    /// The path pattern as the file spells it, escapes in upper case.
     pub pattern: String,
     /// The line of `robots.txt` it stands on, counted from 1.
     pub line: u32,
@@ -27,27 +25,40 @@ pub struct Rule {
 pub struct Robots {
     /// Longest pattern first and `Allow` before `Disallow`, so the first match decides.
     rules: Box<[Kept]>,
-    /// All patterns, one behind the other.
+    /// All patterns, one behind the other; behind each its normal form, where that is another.
     text: Box<str>,
     delay: Option<Duration>,
-    sitemaps: Box<[String]>,
+    /// One behind the other, a line each: so they take no more than the file that names them.
+    sitemaps: Box<str>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     start: u32,
     end: u32,
+    /// Where its normal form ends; `end`: there is no other form.
+    normal_end: u32,
     line: u32,
     allow: bool,
-    /// A `Disallow` with escapes of unreserved characters: compared with them undone, too.
-    escaped: bool,
+}
+
+/// A rule as found, with its normal form where that is another.
+struct Found {
+    rule: Rule,
+    normal: Option<String>,
+}
+
+impl Found {
+    fn normal(&self) -> &str {
+        self.normal.as_deref().unwrap_or(&self.rule.pattern)
+    }
 }
 
 /// What the groups for one kind of agent gather.
 #[derive(Default)]
 struct Group {
     named: bool,
-    rules: Vec<Rule>,
+    rules: Vec<Found>,
     delay: Option<Duration>,
 }
 
@@ -55,10 +66,15 @@ impl Group {
     fn add(&mut self, allow: bool, line: &Line<'_>) {
         // An empty value matches nothing: `Disallow:` is how sites say that all is open.
         if !line.value.is_empty() {
-            self.rules.push(Rule {
-                allow,
-                pattern: spell(line.value),
-                line: line.number,
+            let pattern = spell(line.value);
+            let side = if allow { Side::Allow } else { Side::Disallow };
+            self.rules.push(Found {
+                normal: normal(&pattern, side),
+                rule: Rule {
+                    allow,
+                    pattern,
+                    line: line.number,
+                },
             });
         }
     }
@@ -69,11 +85,11 @@ impl Robots {
     /// a whole user agent: see [`product_token`].
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Robots {
-        let body = &body[..body.len().min(MAX_BODY)];
+        let body = readable(body);
         let (mut ours, mut everyones) = (Group::default(), Group::default());
         let (mut in_ours, mut in_everyones, mut in_rules) = (false, false, false);
-        let mut sitemaps = Vec::new();
-        for line in lines(body) {
+        let mut sitemaps = String::new();
+        for line in lines(&body) {
             match line.field {
                 Field::UserAgent => {
                     // The first agent line behind rules begins a new group; other lines between
@@ -108,10 +124,9 @@ impl Robots {
                     }
                 }
                 Field::Sitemap => {
-                    if sitemaps.len() < MAX_SITEMAPS
-                        && (1..=MAX_SITEMAP_LENGTH).contains(&line.value.len())
-                    {
-                        sitemaps.push(String::from_utf8_lossy(line.value).into_owned());
+                    if (1..=MAX_SITEMAP_LENGTH).contains(&line.value.len()) {
+                        sitemaps.push_str(&String::from_utf8_lossy(line.value));
+                        sitemaps.push('\n');
                     }
                 }
                 Field::Unknown => {}
@@ -121,32 +136,36 @@ impl Robots {
         Robots::compact(group, sitemaps)
     }
 
-    fn compact(group: Group, sitemaps: Vec<String>) -> Robots {
+    fn compact(group: Group, sitemaps: String) -> Robots {
         let mut found = group.rules;
+        // Lengths are those of the normal form: how a character is spelled makes no rule more specific.
         found.sort_by(|a, b| {
-            let order = b
-                .pattern
-                .len()
-                .cmp(&a.pattern.len())
-                .then(b.allow.cmp(&a.allow));
+            let order = b.normal().len().cmp(&a.normal().len());
             order
-                .then_with(|| a.pattern.cmp(&b.pattern))
-                .then(a.line.cmp(&b.line))
+                .then(b.rule.allow.cmp(&a.rule.allow))
+                .then_with(|| a.rule.pattern.cmp(&b.rule.pattern))
+                .then(a.rule.line.cmp(&b.rule.line))
         });
-        found.dedup_by(|later, first| later.pattern == first.pattern && later.allow == first.allow);
-        let mut text = String::with_capacity(found.iter().map(|rule| rule.pattern.len()).sum());
+        found.dedup_by(|later, first| {
+            later.rule.pattern == first.rule.pattern && later.rule.allow == first.rule.allow
+        });
+        let length =
+            |one: &Found| one.rule.pattern.len() + one.normal.as_ref().map_or(0, String::len);
+        let mut text = String::with_capacity(found.iter().map(length).sum());
         let mut rules = Vec::with_capacity(found.len());
-        for rule in &found {
-            let start = text.len();
-            text.push_str(&rule.pattern);
-            // At most three times 500 KiB of text: far below 2³².
-            let at = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        for one in &found {
+            // At most nine times 500 KiB of text: far below 2³².
+            let at = |text: &String| u32::try_from(text.len()).unwrap_or(u32::MAX);
+            let start = at(&text);
+            text.push_str(&one.rule.pattern);
+            let end = at(&text);
+            text.push_str(one.normal.as_deref().unwrap_or_default());
             rules.push(Kept {
-                start: at(start),
-                end: at(text.len()),
-                line: rule.line,
-                allow: rule.allow,
-                escaped: !rule.allow && decode_unreserved(&rule.pattern).is_some(),
+                start,
+                end,
+                normal_end: at(&text),
+                line: one.rule.line,
+                allow: one.rule.allow,
             });
         }
         Robots {
@@ -177,17 +196,21 @@ impl Robots {
         if self.rules.is_empty() || path == "/robots.txt" {
             return None;
         }
-        // Sites write `/~user` or `/%7Euser`, and so do links. A path is matched as spelled and
-        // with those escapes undone. A `Disallow` has its own escapes undone too, so that no
-        // spelling slips by it; an `Allow` is taken to the letter.
-        let plain = decode_unreserved(path);
+        // Sites write `/~user` or `/%7Euser`, `Special:` or `Special%3A`, and so do links. A rule counts
+        // when it matches to the letter or in the normal form: so no spelling slips by it.
+        let plain = normal(path, Side::Path);
         let seen = plain.as_deref().unwrap_or(path);
         self.rules.iter().copied().find(|&kept| {
-            let pattern = self.pattern(kept);
-            matches(pattern, path)
-                || (plain.is_some() && matches(pattern, seen))
-                || (kept.escaped && decode_unreserved(pattern).is_some_and(|p| matches(&p, seen)))
+            let differs = plain.is_some() || kept.normal_end > kept.end;
+            matches(self.pattern(kept), path) || (differs && matches(self.normal(kept), seen))
         })
+    }
+
+    fn normal(&self, kept: Kept) -> &str {
+        if kept.normal_end == kept.end {
+            return self.pattern(kept);
+        }
+        &self.text[kept.end as usize..kept.normal_end as usize]
     }
 
     fn pattern(&self, kept: Kept) -> &str {
@@ -201,9 +224,8 @@ impl Robots {
     }
 
     /// The sitemaps that the site names, as it spells them.
-    #[must_use]
-    pub fn sitemaps(&self) -> &[String] {
-        &self.sitemaps
+    pub fn sitemaps(&self) -> impl Iterator<Item = &str> {
+        self.sitemaps.lines()
     }
 
     /// The number of rules kept.
@@ -221,12 +243,7 @@ impl Robots {
     /// Bytes on the heap.
     #[must_use]
     pub fn heap_size(&self) -> usize {
-        let sitemaps: usize = self
-            .sitemaps
-            .iter()
-            .map(|text| text.capacity() + size_of::<String>())
-            .sum();
-        self.text.len() + self.rules.len() * size_of::<Kept>() + sitemaps
+        self.text.len() + self.rules.len() * size_of::<Kept>() + self.sitemaps.len()
     }
 }
 

@@ -76,6 +76,112 @@ fn spellings_of_escapes() {
     }
 }
 
+/// What RFC 9309 says of escapes, in 2.2.2 and 2.2.3, and what real files hold.
+#[test]
+fn one_rule_for_all_spellings() {
+    for (rule, path, matched) in [
+        ("/sitecore modules/", "/sitecore%20modules/x", true),
+        ("/a\tb", "/a%09b", true),
+        ("/wiki/Special%3A", "/wiki/Special:Search", true),
+        ("/wiki/Special:", "/wiki/Special%3ASearch", true),
+        ("/wiki/Special%3a", "/wiki/Special%3ASearch", true),
+        ("/wiki/Special%3A", "/wiki/SpecialSearch", false),
+        ("/*?f%5B0%5D=", "/shop?f[0]=red", true),
+        ("/*?f%5B0%5D=", "/shop?f%5B0%5D=red", true),
+        ("/*?f[0]=", "/shop?f%5B0%5D=red", true),
+        ("/*?f%5B0%5D=", "/shop?f0=red", false),
+        // 2.2.3: the wildcards as letters.
+        (
+            "/path/file-with-a-%2A.html",
+            "/path/file-with-a-*.html",
+            true,
+        ),
+        (
+            "/path/file-with-a-%2A.html",
+            "/path/file-with-a-%2A.html",
+            true,
+        ),
+        (
+            "/path/file-with-a-%2A.html",
+            "/path/file-with-a-b.html",
+            false,
+        ),
+        ("/path/foo-%24", "/path/foo-$", true),
+        ("/path/foo-%24", "/path/foo-$/x", true),
+        ("/path/foo-%24", "/path/foo-", false),
+        ("/path/foo-$", "/path/foo-$", false),
+        ("/a$b", "/a%24b", true),
+        ("/a*b$", "/a*%62", true),
+        // 2.2.2, the table.
+        (
+            "/foo/bar?baz=https%3A%2F%2Ffoo.bar",
+            "/foo/bar?baz=https://foo.bar",
+            true,
+        ),
+        (
+            "/foo/bar?baz=https://foo.bar",
+            "/foo/bar?baz=https%3A%2F%2Ffoo.bar",
+            true,
+        ),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz", true),
+        // What parts a URL is no letter of it.
+        ("/a%2Fb", "/a/b", false),
+        ("/a/b", "/a%2Fb", false),
+        ("/a%3Fb", "/a?b", false),
+        ("/x?a=1%26b", "/x?a=1&b", false),
+        ("/x?a=%2B", "/x?a=+", false),
+        ("/tags/c++", "/tags/c%2B%2B", true),
+        ("/100%25", "/100%25", true),
+        ("/*%2F", "/x?u=a%2Fb", true),
+        ("/*%", "/x%3Ay", true),
+        ("/*%", "/x:y", false),
+        ("/*/private", "/x?u=/private", true),
+        ("/<\"{x}\">", "/%3C%22%7Bx%7D%22%3E", true),
+        ("/x?{a}", "/x?%7Ba%7D", true),
+    ] {
+        let body = format!("user-agent: *\ndisallow: {rule}\n");
+        assert_eq!(!robots(&body).allows(path), matched, "{rule} and {path}");
+    }
+    // How a rule is spelled does not make it more specific.
+    let rules = robots("user-agent: *\ndisallow: /w/Special%3A\nallow: /w/Special:R");
+    assert!(rules.allows("/w/Special:R") && rules.allows("/w/Special%3AR"));
+    assert!(!rules.allows("/w/Special:A"));
+    let rules = robots("user-agent: *\ndisallow: /\nallow: /open%3Ahouse\nallow: /a b/");
+    assert!(rules.allows("/open:house") && rules.allows("/a%20b/c"));
+    assert_eq!(
+        rules.which_rule("/open:house").map(|rule| rule.pattern),
+        Some("/open%3Ahouse".to_owned())
+    );
+}
+
+#[test]
+fn utf_16() {
+    let text = "User-agent: *\r\nDisallow: /für immer/\r\nSitemap: /s.xml\r\n";
+    let units = text.encode_utf16();
+    let little: Vec<u8> = std::iter::once(0xfeff)
+        .chain(units.clone())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let big: Vec<u8> = std::iter::once(0xfeff)
+        .chain(units)
+        .flat_map(u16::to_be_bytes)
+        .collect();
+    for body in [little, big] {
+        let rules = Robots::parse(&body, "gossamer");
+        assert!(!rules.allows("/f%C3%BCr%20immer/") && rules.allows("/"));
+        assert!(rules.sitemaps().eq(["/s.xml"]));
+    }
+}
+
+#[test]
+fn every_sitemap_line_that_is_read_counts() {
+    let lines: String = (0..20_000).map(|n| format!("Sitemap: /s/{n}\n")).collect();
+    assert!(lines.len() < MAX_BODY);
+    let rules = robots(&lines);
+    assert_eq!(rules.sitemaps().count(), 20_000);
+    assert!(rules.heap_size() < lines.len());
+}
+
 #[test]
 fn odd_files() {
     assert!(!robots("\u{feff}User-Agent: *\rDisallow: /x\r").allows("/x"));
@@ -94,7 +200,8 @@ fn delay_and_sitemaps() {
         "sitemap: https://e.org/a.xml\nuser-agent: gossamer\ncrawl-delay: 2.5\nSitemap: /b.xml\ndisallow: /x\nuser-agent: *\ncrawl-delay: 9",
     );
     assert_eq!(rules.crawl_delay(), Some(Duration::from_millis(2500)));
-    assert_eq!(rules.sitemaps(), ["https://e.org/a.xml", "/b.xml"]);
+    let sitemaps: Vec<&str> = rules.sitemaps().collect();
+    assert_eq!(sitemaps, ["https://e.org/a.xml", "/b.xml"]);
     for (value, seconds) in [
         ("1e9", None),
         ("-1", None),
@@ -235,6 +342,27 @@ proptest! {
     fn matching_agrees_with_search(pattern in "/[ab*$]{0,8}", path in "/[ab$]{0,10}") {
         let expected = matches_by_search(pattern.as_bytes(), path.as_bytes());
         prop_assert_eq!(super::pattern::matches(&pattern, &path), expected);
+    }
+
+    /// Of all characters but comments, wildcards and what parts a URL.
+    #[test]
+    fn a_rule_holds_for_each_spelling_of_its_characters(
+        text in "[!\"'(),.0-9:;<>@A-Z\\[\\]^_`a-z{|}~-]( {0,2}[!\"'(),.0-9:;<>@A-Z\\[\\]^_`a-z{|}~-]){0,3}",
+        bits in any::<u16>(),
+    ) {
+        let spelled = |bits: u16| text.bytes().enumerate().fold(String::from("/"), |mut out, (at, byte)| {
+            if byte == b' ' || bits >> at & 1 == 1 {
+                out.push_str(&format!("%{byte:02X}"));
+            } else {
+                out.push(char::from(byte));
+            }
+            out
+        });
+        for rule in [format!("/{text}"), spelled(bits)] {
+            let rules = robots(&format!("user-agent: *\ndisallow: {rule}\n"));
+            prop_assert!(!rules.allows(&spelled(0)));
+            prop_assert!(!rules.allows(&spelled(!bits)));
+        }
     }
 
     #[test]

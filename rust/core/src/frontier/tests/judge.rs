@@ -184,14 +184,13 @@ impl Judge {
     pub fn begins(&mut self, host: u64, ip: IpAddr, now: Micros) {
         self.visits += 1;
         let told = self.now.told.entry(host).or_default();
-        let gap = self
-            .gap
-            .max(told.crawl_delay[0])
-            .max(told.crawl_delay[1])
-            .max(told.response * self.response_factor);
+        let asked = told.crawl_delay[0].max(told.crawl_delay[1]);
+        let connections = if asked > 0 { 1 } else { self.per_host };
+        let rest = told.response * self.response_factor / u64::from(connections);
+        let gap = self.gap.max(asked).max(rest);
         assert!(now >= told.not_before, "a host was not left alone");
         let clocked = self.hosts.entry(host).or_default();
-        clocked.enter(&format!("host {host}"), now, gap, self.per_host);
+        clocked.enter(&format!("host {host}"), now, gap, connections);
         let clocked = self.ips.entry(ip).or_default();
         clocked.enter(&format!("address {ip}"), now, self.ip_gap, self.per_host);
     }

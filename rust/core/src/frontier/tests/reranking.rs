@@ -197,6 +197,7 @@ fn rank(order: &Formula, url: &str) -> (u8, String) {
     let of = Traits {
         depth,
         dynamic: rest.ends_with("?q"),
+        parameters: u8::from(rest.ends_with("?q")),
         seed: depth == 0,
         kind: LinkKind::A,
         parent_score: None,

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use super::super::{Node, NodeError};
 use super::HostDecision;
 use crate::canonical::Url;
-use crate::doors::hosts::{CountKey, Counts, Decision};
-use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
+use crate::doors::{Answer, Collected, Column, Door, DoorSettings, DoorsTable, Table, Value};
 use crate::frontier::{HostPolicy, HostView, Refusal};
+use crate::links::patterns::{Asked, CountKey, Counts, Decision};
 use crate::links::{Link, Score};
-use crate::node::pool::{Purpose, Visited};
 use crate::outcome::Outcome;
 
 /// What is asked about at the moment, and when it was asked last.
@@ -28,24 +27,19 @@ struct Row {
     view: HostView,
 }
 
-impl Node {
-    pub(in crate::node) fn asks_patterns(&self) -> bool {
-        let settings = self.settings.doors.hosts.as_ref();
-        settings.is_some_and(|settings| settings.asks("pattern"))
+/// The rows that the policies of hosts ask for.
+pub(in crate::node) fn asked_of_hosts(doors: &DoorsTable) -> Asked {
+    match &doors.hosts {
+        None => Asked::Nothing,
+        Some(settings) if settings.asks("pattern") => Asked::HostsAndPatterns,
+        Some(_) => Asked::Hosts,
     }
+}
 
-    /// Counts a visit for the policies of hosts.
-    pub(in crate::node) fn count_visit(&mut self, visited: &Visited) -> Result<(), NodeError> {
-        let is_page = visited.task.purpose == Purpose::Page;
-        if self.settings.doors.hosts.is_none() || !is_page {
-            return Ok(());
-        }
-        let (patterns, now) = (self.asks_patterns(), self.clock.now());
-        let (url, reads) = (&visited.task.url, &*self.state);
-        let (outcome, bytes) = (visited.outcome, visited.bytes);
-        self.host_counts
-            .visit(url, outcome, bytes, now, patterns, reads)?;
-        Ok(())
+impl Node {
+    /// Whether a policy may decide something about patterns.
+    pub(in crate::node) fn asks_patterns(&self) -> bool {
+        asked_of_hosts(&self.settings.doors) == Asked::HostsAndPatterns
     }
 
     /// Counts who links to hosts of this node.
@@ -65,7 +59,8 @@ impl Node {
                 && from.registered_domain() != link.url.registered_domain()
             {
                 let domain = from.registered_domain().unwrap_or(from.host());
-                self.host_counts
+                self.book
+                    .lock()
                     .linked(link.url.host_key(), domain, &*self.state)?;
             }
         }
@@ -83,7 +78,7 @@ impl Node {
         let now = self.clock.now();
         let mut kept = Vec::with_capacity(links.len());
         for link in links {
-            let known = self.host_counts.change(&link.url, &*self.state)?;
+            let known = self.changed_pattern(&link)?;
             let given_up = known.as_ref().and_then(|counts| {
                 let change = counts.change.as_ref()?;
                 let reason = || format!("pattern {}: {}", counts.pattern, change.reason);
@@ -124,7 +119,7 @@ impl Node {
         if !self.asks_patterns() {
             return Ok(score);
         }
-        let known = self.host_counts.change(&link.url, &*self.state)?;
+        let known = self.changed_pattern(link)?;
         Ok(known.map_or(score, |counts| Score::new(score.value() * counts.weight())))
     }
 
@@ -151,7 +146,8 @@ impl Node {
         }
         self.questions.hosts.last = Some(now);
         let mut rows = Vec::new();
-        for (key, counts) in self.host_counts.take_active(settings.rows, &*self.state)? {
+        let active = self.book.lock().take_active(settings.rows, &*self.state)?;
+        for (key, counts) in active {
             let view = self.frontier.explain(key.0, &*self.state)?;
             rows.extend(view.map(|view| Row { key, counts, view }));
         }
@@ -252,7 +248,7 @@ impl Node {
             reason: answer.reason(row).map(Into::into),
         };
         if decision.budget.is_some() || decision.weight.is_some() || decision.give_up.is_some() {
-            let decided = self.host_counts.decide(key, decision, &*self.state)?;
+            let decided = self.book.lock().decide(key, decision, &*self.state)?;
             if let Some(decided) = decided.filter(|decided| !decided.words().is_empty())
                 && let Some(view) = self.frontier.explain(key.0, &*self.state)?
             {

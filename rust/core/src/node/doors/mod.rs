@@ -14,6 +14,7 @@ mod refresh;
 use std::time::{Duration, Instant};
 
 pub(super) use asked::Asked;
+pub(super) use hosts::asked_of_hosts;
 pub use news::HostDecision;
 pub(super) use news::HostNews;
 pub(super) use pages::Decision;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::{Node, NodeError};
-use crate::canonical::{Base, canonical};
+use crate::canonical::{Base, Url, canonical};
 use crate::doors::{Answer, Collected, Column, Door, DoorSettings, Table, Value};
 use crate::links::{Link, Score};
 use crate::node::pool::{Purpose, Visited};
@@ -166,7 +166,7 @@ fn size(visited: &Visited) -> usize {
     let body = visited.body.as_ref().map_or(0, bytes::Bytes::len);
     let heads = visited.request_head.len() + visited.response_head.len();
     let facts = visited.facts.as_ref().map_or(0, |facts| {
-        let canonical = facts.canonical.as_ref().map_or(0, String::len);
+        let canonical = facts.canonical.as_ref().map_or(0, |url| url.as_str().len());
         facts.text.len() + facts.title.len() + facts.lang.len() + canonical
     });
     // The page that they were found on is one text for all of them.
@@ -203,7 +203,7 @@ fn column(name: &str) -> Column {
     match name {
         "depth" | "status" | "fetched_at" | "bytes" | "text_bytes" | "simhash" => Column::u64(),
         "ms" => Column::f64(),
-        "noindex" | "nofollow" => Column::bool(),
+        "noindex" | "nofollow" | "noarchive" => Column::bool(),
         "body" => Column::bytes(),
         "links" => Column::rows(&["url", "kind", "anchor"]),
         "headers" => Column::rows(&["name", "value"]),
@@ -255,7 +255,11 @@ fn fill(column: &mut Column, name: &str, page: &Visited, link: Option<&Link>) {
         "simhash" => facts.map_or(Value::None, |facts| Value::U64(facts.simhash)),
         "noindex" => facts.map_or(Value::None, |facts| Value::Bool(facts.noindex)),
         "nofollow" => facts.map_or(Value::None, |facts| Value::Bool(facts.nofollow)),
-        "canonical" => Value::text(facts.and_then(|facts| facts.canonical.as_deref())),
+        "noarchive" => facts.map_or(Value::None, |facts| Value::Bool(facts.noarchive)),
+        "canonical" => {
+            let canonical = facts.and_then(|facts| facts.canonical.as_ref());
+            Value::text(canonical.map(Url::as_str))
+        }
         "text" => Value::text(facts.map(|facts| facts.text.as_str())),
         // A column holds less than 2 GiB.
         "body" => page

@@ -6,6 +6,7 @@
 
 mod process;
 mod records;
+mod resting;
 mod runtime;
 mod settings;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use bytes::Bytes;
 use crate::canonical::Url;
 pub use crate::fetch::Purpose;
 use crate::links::Outlinks;
+use crate::links::patterns::Print;
 use crate::links::rules::PageTerms;
 use crate::outcome::Outcome;
 use crate::store::Original;
@@ -27,7 +29,7 @@ use crate::store::warc::{Digest, Member};
 
 pub(super) use records::revisit_records;
 pub use runtime::FetcherPool;
-pub use settings::{PageColumns, Policies, VisitSettings};
+pub use settings::{Noarchive, PageColumns, Policies, VisitSettings};
 
 /// One visit to make.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub struct Task {
     pub purpose: Purpose,
     /// Links from a seed.
     pub depth: u16,
+    /// Of a seed: the redirects that led to it.
+    pub seed_hops: Option<u8>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     /// The version that is stored, on a visit that asks for changes only.
@@ -48,6 +52,8 @@ pub struct Task {
     pub not_before: u64,
     /// No further try follows: what came of a broken page is better than nothing.
     pub last_try: bool,
+    /// The `Cookie` field of this one visit, where no cookies are kept.
+    pub cookie: Option<String>,
 }
 
 /// A stored version of a page.
@@ -69,10 +75,17 @@ pub struct Facts {
     pub lang: String,
     pub text_bytes: u32,
     pub simhash: u64,
+    pub samples: Vec<u32>,
+    /// What it is compared with other pages by.
+    pub print: Print,
     pub noindex: bool,
     pub nofollow: bool,
-    /// Where a policy asks for them.
-    pub canonical: Option<String>,
+    pub noarchive: bool,
+    /// The URL that the page names as its own.
+    pub canonical: Option<Url>,
+    /// The page names another URL as its own.
+    pub elsewhere: bool,
+    /// Where a policy asks for it.
     pub text: String,
 }
 
@@ -108,7 +121,13 @@ pub struct Visited {
     /// The page stored earlier that has the same content; found when the visit is taken in.
     pub original: Option<Original>,
     pub facts: Option<Facts>,
+    /// The page is of a type that is read for its links and not kept.
+    pub only_read: bool,
     pub links: Outlinks,
+    /// The `Cookie` field that was sent.
+    pub cookie: Option<String>,
+    /// It redirects to itself and has set cookies: the `Cookie` field to come again with.
+    pub next_cookie: Option<String>,
     /// What rules say of it.
     pub terms: PageTerms,
     /// The heads as sent and received: what a revisit record needs.

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{Facts, Policies, Purpose, Task, Visited, records};
-use crate::canonical::{Base, Rules, canonical};
-use crate::fetch::{Response, Truncated};
+use super::{Facts, Noarchive, Policies, Purpose, Task, Visited, records};
+use crate::canonical::{Base, Rules, Url, canonical};
+use crate::fetch::{Response, Truncated, declared_type, is_named};
+use crate::links::patterns::Print;
 use crate::links::rules::{self, PageTerms};
-use crate::links::{Link, Outlinks, outlinks};
+use crate::links::scope::OutOfScope;
+use crate::links::{Link, Outlinks, Reason, canonical_of, none_followed, outlinks};
 use crate::outcome::Outcome;
-use crate::parse::{Input, LinkKind, Page, parse};
+use crate::parse::{DocumentKind, Input, LinkKind, Page, parse};
 use crate::store::warc;
 
 impl Visited {
@@ -35,7 +37,10 @@ impl Visited {
             received: None,
             original: None,
             facts: None,
+            only_read: false,
             links: Outlinks::default(),
+            cookie: None,
+            next_cookie: None,
             terms: PageTerms::default(),
             request_head: Vec::new(),
             response_head: Vec::new(),
@@ -55,6 +60,14 @@ pub(super) fn process(
     policies: &Policies,
     make_records: bool,
 ) -> Visited {
+    // A kept connection that died unseen says nothing of page or host: on a new one, at the next turn.
+    if response.reused && response.status == 0 && response.outcome == Outcome::Disconnected {
+        let mut visited = Visited::without_answer(task.clone(), Outcome::Deferred, ended);
+        visited.started = started;
+        visited.sent = true;
+        visited.ip = response.ip;
+        return visited;
+    }
     let broken = (!task.last_try).then(|| broken_off(&response)).flatten();
     if let Some(outcome) = broken {
         let mut visited = Visited::without_answer(task.clone(), outcome, ended);
@@ -75,6 +88,7 @@ pub(super) fn process(
     visited.not_before = response.not_before;
     visited.content_type = response.content_type();
     visited.detail.clone_from(&response.detail);
+    visited.cookie.clone_from(&response.cookie);
 
     if let Some(rules) = &policies.rules
         && task.purpose != Purpose::Robots
@@ -94,8 +108,14 @@ pub(super) fn process(
         visited.etag = response.etag();
         visited.last_modified = response.last_modified();
         take_page(&mut visited, &response, rules, policies);
+    } else if task.purpose == Purpose::Probe && has_content {
+        take_page(&mut visited, &response, rules, policies);
+        // Where it leads is where every page leads.
+        (visited.links, visited.only_read) = (Outlinks::default(), false);
     }
-    if make_records && response.status != 0 {
+    if task.purpose == Purpose::Probe {
+        visited.terms.store = false;
+    } else if make_records && response.status != 0 && !visited.only_read {
         records::take_records(&mut visited, &response, policies);
     }
     if task.keep_body || policies.page.body || task.purpose != Purpose::Page {
@@ -106,7 +126,8 @@ pub(super) fn process(
     visited
 }
 
-/// The outcome of a page whose transfer broke off, which another try may bring whole.
+/// The outcome of a page whose transfer broke off, which another try may bring whole. A server that
+/// closes in good order had no more to send, whatever length it declared.
 fn broken_off(response: &Response) -> Option<Outcome> {
     match response.truncated {
         Some(Truncated::Disconnect) => Some(Outcome::Disconnected),
@@ -129,26 +150,75 @@ fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies
             content_type: visited.content_type.as_deref(),
             link: &values("link"),
             robots: &values("x-robots-tag"),
+            now: visited.started,
             body: &response.body,
         },
         &policies.parse,
     );
+    let types = MediaTypes::of(visited.content_type.as_deref(), page.kind);
+    let follow = &policies.follow;
     // Also of content that is stored already: where relative links lead depends on the page's URL.
-    if visited.terms.follow {
-        visited.links = outlinks(
-            &page,
-            &visited.task.url,
-            rules,
-            &policies.scope,
-            &policies.follow,
-        );
+    visited.links = if !visited.terms.follow {
+        none_followed(&page, Reason::Rule, follow)
+    } else if !types.named(&policies.follow_types) {
+        none_followed(&page, Reason::PageType, follow)
+    } else {
+        outlinks(&page, &visited.task.url, rules, &policies.scope, follow)
+    };
+    let keep = &policies.keep_types;
+    visited.only_read = !(keep.is_empty() || types.unknown() || types.named(keep));
+    if page.noarchive {
+        match policies.noarchive {
+            Noarchive::Page => {}
+            Noarchive::Head => visited.terms.keep_body = false,
+            Noarchive::Nothing => visited.terms.store = false,
+        }
     }
-    let canonical = policies.page.canonical.then(|| page.canonical());
-    let canonical = canonical.flatten().map(str::to_owned);
-    visited.facts = Some(facts(page, canonical));
+    let print = Print::of(&page, visited.content.as_ref());
+    let canonical = canonical_of(&page, &visited.task.url, rules);
+    let elsewhere = canonical
+        .as_ref()
+        .is_some_and(|url| *url != visited.task.url);
+    visited.facts = Some(Facts {
+        elsewhere,
+        print,
+        ..facts(page, canonical)
+    });
 }
 
-fn facts(page: Page, canonical: Option<String>) -> Facts {
+/// The media type that a page declares, and that of what was found in it.
+struct MediaTypes<'a> {
+    declared: Option<&'a str>,
+    found: Option<&'static str>,
+}
+
+impl<'a> MediaTypes<'a> {
+    fn of(declared: Option<&'a str>, found: DocumentKind) -> MediaTypes<'a> {
+        MediaTypes {
+            declared: declared.and_then(declared_type),
+            found: match found {
+                DocumentKind::Html => Some("text/html"),
+                DocumentKind::Text => Some("text/plain"),
+                DocumentKind::Xml => Some("application/xml"),
+                DocumentKind::Other => None,
+            },
+        }
+    }
+
+    fn unknown(&self) -> bool {
+        self.declared.is_none() && self.found.is_none()
+    }
+
+    fn named(&self, patterns: &[String]) -> bool {
+        let types = [self.declared, self.found];
+        types
+            .into_iter()
+            .flatten()
+            .any(|one| is_named(one, patterns))
+    }
+}
+
+fn facts(page: Page, canonical: Option<Url>) -> Facts {
     Facts {
         canonical,
         text: page.text,
@@ -158,8 +228,12 @@ fn facts(page: Page, canonical: Option<String>) -> Facts {
         lang: page.lang,
         text_bytes: page.text_bytes,
         simhash: page.simhash,
+        samples: page.samples,
         noindex: page.noindex,
         nofollow: page.nofollow,
+        noarchive: page.noarchive,
+        elsewhere: false,
+        print: Print::default(),
     }
 }
 
@@ -169,20 +243,41 @@ fn take_redirect(visited: &mut Visited, response: &Response, rules: &Rules, poli
         return;
     };
     let base = Base::from(&visited.task.url);
-    let target = canonical(location, Some(&base), rules).ok();
-    match target {
-        None => visited.links.refused += 1,
-        // A robots file may stand anywhere (RFC 9309, 2.3.1.2).
-        Some(target)
-            if visited.task.purpose == Purpose::Page && policies.scope.check(&target).is_err() =>
-        {
-            visited.links.out_of_scope += 1;
+    let links = &mut visited.links;
+    let target = match canonical(location, Some(&base), rules) {
+        Ok(target) if target == visited.task.url => {
+            links.repeated += 1;
+            visited.next_cookie.clone_from(&response.next_cookie);
+            return;
         }
-        Some(target) if target == visited.task.url => visited.links.repeated += 1,
-        Some(target) => {
-            let from = Arc::from(visited.task.url.as_str());
-            let link = Link::new(target, from, LinkKind::Redirect);
-            visited.links.followed.push(link);
+        Ok(target) => target,
+        Err(refusal) => {
+            links.left_out.add(refusal, 1);
+            return;
+        }
+    };
+    // The target of a seed's redirect is a seed: it need not share anything with other seeds.
+    let hops = visited.task.seed_hops.map(|hops| hops.saturating_add(1));
+    let seed = hops.filter(|hops| *hops <= policies.seed_redirects);
+    // A robots file may stand anywhere (RFC 9309, 2.3.1.2).
+    if visited.task.purpose == Purpose::Page {
+        let verdict = match seed {
+            Some(_) => policies.scope.check_seed(&target),
+            None => policies.scope.check(&target),
+        };
+        if let Err(rule) = verdict {
+            let reason = match (rule, hops) {
+                (OutOfScope::Seeds, Some(_)) => Reason::Redirects,
+                (rule, _) => rule.into(),
+            };
+            links.left_out.add(reason, 1);
+            return;
         }
     }
+    let from = Arc::from(visited.task.url.as_str());
+    links.followed.push(Link {
+        seed: seed.is_some(),
+        hops: seed.unwrap_or(0),
+        ..Link::new(target, from, LinkKind::Redirect)
+    });
 }

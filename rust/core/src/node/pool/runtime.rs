@@ -11,8 +11,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use super::process::process;
+use super::resting::Resting;
 use super::{Parts, Policies, Task, VisitGate, VisitSettings, Visited};
-use crate::canonical::Rules;
+use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
 use crate::fetch::{AddressGate, Fetcher, Limiter, LimiterSettings, Request};
 use crate::links::rules;
@@ -41,6 +42,7 @@ struct Shared {
     policies: RwLock<Arc<Policies>>,
     gate: Arc<dyn VisitGate>,
     clock: Arc<Clock>,
+    resting: Arc<Resting>,
     /// Filled by workers, emptied by `collect`; bounded by what the caller submits (`in_flight`
     /// counts until collected), so it cannot outgrow the caller's own bound.
     done: Mutex<Vec<Visited>>,
@@ -105,6 +107,7 @@ impl FetcherPool {
             policies: RwLock::new(Arc::new(policies)),
             gate: parts.gate,
             clock: parts.clock,
+            resting: Arc::default(),
             done: Mutex::new(Vec::new()),
             arrived: Condvar::new(),
             in_flight: AtomicUsize::new(0),
@@ -164,6 +167,12 @@ impl FetcherPool {
     #[must_use]
     pub fn concurrency(&self) -> usize {
         self.shared.limiter.limit()
+    }
+
+    /// The `Cookie` field that a URL would be asked with now, where cookies are kept.
+    #[must_use]
+    pub fn cookie(&self, url: &Url) -> Option<String> {
+        self.shared.fetcher.cookie(url)
     }
 
     /// Swaps the settings that may change while running.
@@ -314,6 +323,7 @@ impl Shared {
             purpose: task.purpose,
             max_body: None,
             credentials: self.credentials(&task),
+            cookie: task.cookie.clone(),
         };
         sent.store(true, Ordering::Relaxed);
         let response = if self.gate.is_open() {
@@ -323,10 +333,19 @@ impl Shared {
                 stopping,
                 clock: Arc::clone(&self.clock),
                 gate: Arc::clone(&self.gate),
+                resting: Arc::clone(&self.resting),
                 task: task.clone(),
             };
             self.fetcher.with_gate(Arc::new(gate)).fetch(request).await
         };
+        if response.outcome == Outcome::Throttled
+            && let Some(wait) = response.retry_after
+        {
+            // Before the end is told: no visit that begins after it may miss this.
+            let wait = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
+            self.resting
+                .rest(task.url.host_key(), self.clock.now(), wait);
+        }
         let ended = self.clock.now();
         let latency = Duration::from_micros(response.timings.total);
         self.limiter.record(ended, latency, response.status != 0);
@@ -420,6 +439,7 @@ struct TaskGate {
     stopping: watch::Receiver<Stopping>,
     clock: Arc<Clock>,
     gate: Arc<dyn VisitGate>,
+    resting: Arc<Resting>,
     task: Task,
 }
 
@@ -429,10 +449,15 @@ impl AddressGate for TaskGate {
         if *self.stopping.borrow() == Stopping::Held {
             return Err(self.clock.now());
         }
+        let host = self.task.url.host_key();
+        if let Some(until) = self.resting.until(host, self.clock.now()) {
+            return Err(until);
+        }
         self.gate.enter(&self.task, ip)
     }
 
     fn still_open(&self, ip: IpAddr) -> bool {
-        self.gate.still_open(ip)
+        let host = self.task.url.host_key();
+        self.resting.until(host, self.clock.now()).is_none() && self.gate.still_open(ip)
     }
 }

@@ -9,6 +9,7 @@ use crate::links::rules::RuleSet;
 use crate::links::scope::Scope;
 use crate::parse::ParseSettings;
 use crate::store::warc::Builder;
+use serde::Deserialize;
 
 /// Settings that hold as long as the pool runs.
 #[derive(Clone, Debug)]
@@ -30,11 +31,28 @@ pub struct Policies {
     /// `None`: there are none.
     pub rules: Option<Arc<RuleSet>>,
     pub follow: FollowSettings,
+    /// Media types of pages that are kept; empty: all.
+    pub keep_types: Vec<String>,
+    /// Media types of pages whose links are followed.
+    pub follow_types: Vec<String>,
+    /// Redirects from a seed whose targets are seeds too.
+    pub seed_redirects: u8,
     pub parse: ParseSettings,
     pub builder: Builder,
     /// Write a metadata record with the outlinks of each page.
     pub outlinks_record: bool,
+    pub noarchive: Noarchive,
     pub page: PageColumns,
+}
+
+/// What is stored of a page that says `noarchive`; see `policy/pages/noarchive.py`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Noarchive {
+    #[default]
+    Page,
+    Head,
+    Nothing,
 }
 
 /// What policies ask to know of a page beyond what every page brings.
@@ -42,6 +60,4 @@ pub struct Policies {
 pub struct PageColumns {
     /// The decoded body.
     pub body: bool,
-    /// The address of the link of relation `canonical`.
-    pub canonical: bool,
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::runtime::guarded;
 use super::{
-    FetcherPool, OpenGate, PageColumns, Parts, Policies, Purpose, Task, VisitGate, VisitSettings,
-    Visited,
+    FetcherPool, Noarchive, OpenGate, PageColumns, Parts, Policies, Purpose, Task, VisitGate,
+    VisitSettings, Visited,
 };
 use crate::canonical::{Rules, canonical};
 use crate::clock::Clock;
@@ -55,9 +55,13 @@ fn pool(gate: Arc<dyn VisitGate>) -> FetcherPool {
         scope: Scope::new(&ScopeSettings::default()).unwrap(),
         rules: None,
         follow: FollowSettings::default(),
+        keep_types: Vec::new(),
+        follow_types: vec!["text/html".to_owned()],
+        seed_redirects: 10,
         parse: ParseSettings::default(),
         builder: Builder::default(),
         outlinks_record: false,
+        noarchive: Noarchive::default(),
         page: PageColumns::default(),
     };
     let clock = Arc::new(Clock::default());
@@ -75,12 +79,14 @@ fn tasks(port: u16, count: u64) -> Vec<Task> {
         .unwrap(),
         purpose: Purpose::Page,
         depth: 0,
+        seed_hops: None,
         etag: None,
         last_modified: None,
         earlier: None,
         keep_body: false,
         not_before: 0,
         last_try: true,
+        cookie: None,
     };
     (0..count).map(task).collect()
 }

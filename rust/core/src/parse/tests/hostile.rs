@@ -162,29 +162,41 @@ fn no_byte_is_handed_out_twice() {
 
 #[test]
 fn the_limits_hold() {
-    let many = "<a href=x>y</a>".repeat(20_000);
+    let many = "<a href=x>y</a>".repeat(50_000);
     let long = format!(
         "<a href={}>y</a><a href=x>{}</a>",
         "x".repeat(9000),
         "y ".repeat(9000)
     );
     let title = format!("<title>{}</title>", "ä".repeat(100_000));
-    let settings = ParseSettings::default();
-    let read = |body: &str| {
+    let read_with = |body: &str, settings: &ParseSettings| {
         let input = Input {
             content_type: Some("text/html"),
             body: body.as_bytes(),
             ..Input::default()
         };
-        parse(&input, &settings)
+        parse(&input, settings)
     };
+    let read = |body: &str| read_with(body, &ParseSettings::default());
     let page = read(&many);
-    assert_eq!((page.links.len(), page.links_cut), (10_000, true));
+    assert_eq!((page.links.len(), page.links_cut), (50_000, 0));
+    let narrow = ParseSettings {
+        links_bytes: 40_000,
+        ..ParseSettings::default()
+    };
+    let page = read_with(&many, &narrow);
+    assert!(
+        (500..2_000).contains(&page.links.len()),
+        "{}",
+        page.links.len()
+    );
+    assert_eq!(page.links.len() + page.links_cut as usize, 50_000);
     let page = read(&long);
-    assert_eq!((page.links.len(), page.links_cut), (1, true));
+    let left_out = (page.links_cut, page.links_long);
+    assert_eq!((page.links.len(), left_out), (1, (0, 1)));
     assert_eq!(page.text(page.links[0].anchor).len(), 255);
     assert_eq!(read(&title).title.len(), 1024);
-    assert!(!read("<a href=x>").links_cut);
+    assert_eq!(read("<a href=x>").links_cut, 0);
 }
 
 /// Pieces that mutated documents are made of.

@@ -8,7 +8,6 @@
 //! * at most [`Limits::max_bytes`] are unpacked and [`Limits::max_entries`] given, in linear time;
 //! * reads no file and opens no connection: entities that a document declares are never expanded.
 
-mod date;
 mod decode;
 #[doc(hidden)]
 pub mod fuzz;
@@ -18,6 +17,7 @@ mod xml;
 mod tests;
 
 use crate::canonical::{Base, Rules, Url, canonical};
+use crate::date;
 
 /// How much of a sitemap is taken.
 #[derive(Clone, Copy, Debug)]

@@ -134,7 +134,7 @@ fn dates() {
         ("2004-13-01", None),
         ("é", None),
     ] {
-        assert_eq!(super::date::micros(text), expected, "{text}");
+        assert_eq!(crate::date::micros(text), expected, "{text}");
     }
 }
 

@@ -6,6 +6,11 @@
 //! * Nothing is found by names or addresses alone: only pages with the same content under the same
 //!   path speak for it, and a shared address only lowers their number ([`Pair::judge`]).
 //! * Bounded memory: evidence of [`CANDIDATES`] pairs, [`FOUND`] findings.
+//! * The evidence is of more than one corner of the sites ([`Settings::folders`]), and start pages that
+//!   differ refute it.
+//! * The host of a seed is nobody's alias.
+//! * A finding is looked at again: some URLs of an alias are visited all the same ([`Aliases::is_sample`]), and too
+//!   many other pages under them undo it.
 //! * A host whose finding was undone takes no part in any finding again.
 //! * Findings form no circle, so following them ends.
 //!
@@ -21,18 +26,22 @@ use std::num::NonZeroUsize;
 use ahash::{AHashMap, AHashSet};
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::canonical::{Grouping, Url};
 use crate::store::state::{Reads, Space, StateError, Writes};
-pub use pair::{Judgement, Pair};
-pub(crate) use rows::skip_key;
+pub use pair::{Judgement, Pair, Starts};
 use rows::{FOUND_PREFIX, PAIR_PREFIX, UNDONE_PREFIX, host_row, pair_row, read_json, to_json};
+pub(crate) use rows::{seed_row, skip_key};
 
 /// Pairs whose evidence is in memory; that of the others is in the store.
 pub const CANDIDATES: usize = 4_096;
 
 /// Findings that are kept; further ones are not made.
 pub const FOUND: usize = 200_000;
+
+/// The first samples of an alias are taken so many times as often.
+const OFTEN: u64 = 4;
 
 /// Hosts that one host is compared with at the same time.
 const PARTNERS: usize = 8;
@@ -53,6 +62,12 @@ pub struct Settings {
     pub least_bytes: u64,
     /// Pages whose simhash differs in so few bits are neither for nor against.
     pub near_bits: u32,
+    /// First folders, and depths, that the agreeing paths must have, unless the start pages agree too.
+    pub folders: usize,
+    pub depths: usize,
+    /// One in so many URLs of an alias is visited all the same, and the first few more often; 0: none.
+    pub sample_every: u64,
+    pub first_samples: u32,
 }
 
 impl Default for Settings {
@@ -64,6 +79,10 @@ impl Default for Settings {
             differences: 0.05,
             least_bytes: 256,
             near_bits: 3,
+            folders: 3,
+            depths: 2,
+            first_samples: 4,
+            sample_every: 20,
         }
     }
 }
@@ -85,6 +104,9 @@ pub struct Finding {
     pub shared_address: bool,
     /// Some of the paths that agreed.
     pub examples: Vec<String>,
+    /// URLs of the alias that were visited to see whether it still is one.
+    #[serde(default)]
+    pub samples: u32,
 }
 
 /// A host that is called an alias.
@@ -93,6 +115,10 @@ struct Known {
     host: Box<str>,
     of: Box<str>,
     of_key: u64,
+    agreements: usize,
+    differences: u32,
+    /// URLs that were taken for samples, in this process or before.
+    samples: u32,
 }
 
 /// Two pages with the same content under the same path.
@@ -114,6 +140,8 @@ pub struct Aliases {
     pairs: LruCache<(u64, u64), Pair>,
     /// The other hosts of a host's open pairs in memory.
     partners: AHashMap<u64, Vec<u64>>,
+    /// The aliases of the hosts that are visited instead.
+    aliases_of: AHashMap<u64, Vec<u64>>,
 }
 
 impl Aliases {
@@ -130,6 +158,7 @@ impl Aliases {
             undone: AHashSet::new(),
             pairs: LruCache::new(candidates),
             partners: AHashMap::new(),
+            aliases_of: AHashMap::new(),
         };
         rows::scan(reads, FOUND_PREFIX, &mut |key, value| {
             let finding: Finding = read_json(value)?;
@@ -209,11 +238,13 @@ impl Aliases {
     }
 
     /// The same page under the same path of two hosts. Gives a finding when that was enough.
+    /// `starts`: how the start pages of two origins compare; asked when nothing else is missing.
     pub fn agree(
         &mut self,
         seen: &Agreement<'_>,
         reads: &dyn Reads,
         writes: &mut Writes,
+        starts: impl FnOnce([&str; 2]) -> Result<Starts, StateError>,
     ) -> Result<Option<Finding>, StateError> {
         let (page, original) = (seen.page, seen.original);
         let (one, other) = (page.host_key(), original.host_key());
@@ -251,7 +282,20 @@ impl Aliases {
         }
         pair.set_origin(first, original.origin());
         pair.set_origin(1 - first, page.origin());
-        let judgement = pair.judge(&self.settings);
+        if pair.is_ripe(&self.settings) {
+            let found = starts([pair.origin(0), pair.origin(1)])?;
+            pair.compare_starts(found);
+        }
+        let mut judgement = pair.judge(&self.settings);
+        if let Judgement::Alias { kept } = judgement {
+            let seeds = [is_seed(key.0, reads)?, is_seed(key.1, reads)?];
+            judgement = match seeds {
+                [false, false] => Judgement::Alias { kept },
+                [true, false] => Judgement::Alias { kept: 0 },
+                [false, true] => Judgement::Alias { kept: 1 },
+                [true, true] => Judgement::Refuted,
+            };
+        }
         match judgement {
             Judgement::Alias { kept } if self.found.len() < FOUND => {
                 return Ok(self.conclude(key, kept, seen.now, writes));
@@ -305,9 +349,81 @@ impl Aliases {
         };
         writes.remove(Space::Meta, row);
         writes.put(Space::Meta, host_row(UNDONE_PREFIX, key), to_json(&finding));
-        self.found.remove(&key);
+        if let Some(known) = self.found.remove(&key)
+            && let Some(aliases) = self.aliases_of.get_mut(&known.of_key)
+        {
+            aliases.retain(|alias| *alias != key);
+        }
         self.undone.insert(key);
         Ok(Some(finding))
+    }
+
+    /// The hosts that are aliases of this one, with their origins.
+    #[must_use]
+    pub fn aliases_of(&self, key: u64) -> Vec<(u64, Box<str>)> {
+        let Some(aliases) = self.aliases_of.get(&key) else {
+            return Vec::new();
+        };
+        let name = |alias: &u64| Some((*alias, self.found.get(alias)?.host.clone()));
+        aliases.iter().filter_map(name).collect()
+    }
+
+    /// Whether a URL of an alias is to be visited all the same.
+    #[must_use]
+    pub fn is_sample(&self, key: u64, path: &str) -> bool {
+        let settings = &self.settings;
+        let Some(known) = self.found.get(&key) else {
+            return false;
+        };
+        if !settings.enabled || settings.sample_every == 0 {
+            return false;
+        }
+        let every = if known.samples < settings.first_samples {
+            settings.sample_every.div_ceil(OFTEN)
+        } else {
+            settings.sample_every
+        };
+        xxh3_64(path.as_bytes()).is_multiple_of(every)
+    }
+
+    /// A URL of an alias is queued to be visited all the same.
+    pub fn count_sample(&mut self, key: u64) {
+        if let Some(known) = self.found.get_mut(&key) {
+            known.samples += 1;
+        }
+    }
+
+    /// What a sample told: the same page as under the other name, or another. True: the finding does not hold.
+    pub fn sampled(
+        &mut self,
+        key: u64,
+        same: bool,
+        reads: &dyn Reads,
+        writes: &mut Writes,
+    ) -> Result<bool, StateError> {
+        let Some(known) = self.found.get_mut(&key) else {
+            return Ok(false);
+        };
+        if same {
+            known.agreements += 1;
+        } else {
+            known.differences += 1;
+        }
+        let compared = known.agreements as f64 + f64::from(known.differences);
+        let refuted = f64::from(known.differences) > self.settings.differences * compared;
+        let row = host_row(FOUND_PREFIX, key);
+        let value = reads.get(Space::Meta, &row)?;
+        // One that was found in a batch under way is counted in memory meanwhile.
+        if let Some(finding) = value.as_deref().and_then(read_json::<Finding>) {
+            let counted = Finding {
+                agreements: known.agreements,
+                differences: known.differences,
+                samples: known.samples,
+                ..finding
+            };
+            writes.put(Space::Meta, row, to_json(&counted));
+        }
+        Ok(refuted && !same)
     }
 
     /// The findings of batches that are applied, and those that were undone.
@@ -361,8 +477,15 @@ impl Aliases {
             host: finding.host.as_str().into(),
             of: finding.of.as_str().into(),
             of_key,
+            agreements: finding.agreements,
+            differences: finding.differences,
+            samples: finding.samples,
         };
         self.found.insert(key, known);
+        let aliases = self.aliases_of.entry(of_key).or_default();
+        if !aliases.contains(&key) {
+            aliases.push(key);
+        }
     }
 
     /// Takes a pair into memory; the one not used for longest goes.
@@ -397,6 +520,10 @@ impl Aliases {
             }
         }
     }
+}
+
+fn is_seed(key: u64, reads: &dyn Reads) -> Result<bool, StateError> {
+    Ok(reads.get(Space::Meta, &seed_row(key))?.is_some())
 }
 
 fn ordered(one: u64, other: u64) -> (u64, u64) {

@@ -15,6 +15,9 @@ const EXAMPLE_BYTES: usize = 200;
 /// Differences before more of them than agreements end the comparison.
 const REFUTING: u32 = 4;
 
+/// Folders and depths of agreeing paths that are told apart.
+const MOST_FOLDERS: usize = 16;
+
 /// What the evidence says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
@@ -37,6 +40,13 @@ pub struct Pair {
     examples: Vec<String>,
     differences: u32,
     different_start: bool,
+    #[serde(default)]
+    same_start: bool,
+    /// Hashes of the first folders of the paths that agreed, and how deep those paths lie.
+    #[serde(default)]
+    folders: Vec<u64>,
+    #[serde(default)]
+    depths: Vec<usize>,
     shared_address: bool,
     closed: bool,
     since: u64,
@@ -53,6 +63,9 @@ impl Pair {
             examples: Vec::new(),
             differences: 0,
             different_start: false,
+            same_start: false,
+            folders: Vec::new(),
+            depths: Vec::new(),
             shared_address: false,
             closed: false,
             since: now,
@@ -94,6 +107,10 @@ impl Pair {
             self.examples.push(path.to_owned());
         }
         self.paths.push(hash);
+        self.same_start |= path == "/";
+        let (folder, depth) = place(path);
+        note(&mut self.folders, xxh3_64(folder.as_bytes()));
+        note(&mut self.depths, depth);
         self.firsts[first] += 1;
         // Names with many addresses may meet at one only now and then: once is enough.
         self.shared_address |= shared_address;
@@ -108,7 +125,33 @@ impl Pair {
         self.last = now;
     }
 
-    /// The rule. Enough paths agree, few differ, and the start pages do not.
+    /// What was found out about the start pages, which may have been visited before anything agreed.
+    pub(super) fn compare_starts(&mut self, starts: Starts) {
+        self.same_start |= starts == Starts::Same;
+        self.different_start |= starts == Starts::Different;
+    }
+
+    /// Whether the evidence is more than that of one corner which two sites share: licences, a package.
+    fn is_spread(&self, settings: &Settings) -> bool {
+        self.same_start
+            || (self.folders.len() >= settings.folders && self.depths.len() >= settings.depths)
+    }
+
+    /// Whether everything but the start pages speaks for an alias.
+    pub(super) fn is_ripe(&self, settings: &Settings) -> bool {
+        !self.closed && self.paths.len() >= self.needed(settings)
+    }
+
+    fn needed(&self, settings: &Settings) -> usize {
+        let needed = if self.shared_address {
+            settings.after_shared
+        } else {
+            settings.after
+        };
+        needed.max(1)
+    }
+
+    /// The rule. Enough paths agree, from all over the site, few differ, and the start pages do not.
     #[must_use]
     pub fn judge(&self, settings: &Settings) -> Judgement {
         let agreements = self.paths.len();
@@ -119,13 +162,9 @@ impl Pair {
         {
             return Judgement::Refuted;
         }
-        let needed = if self.shared_address {
-            settings.after_shared
-        } else {
-            settings.after
-        };
         let compared = agreements as f64 + f64::from(self.differences);
-        if agreements < needed.max(1)
+        if agreements < self.needed(settings)
+            || !self.is_spread(settings)
             || f64::from(self.differences) > settings.differences * compared
         {
             return Judgement::Open;
@@ -155,6 +194,35 @@ impl Pair {
             differences: self.differences,
             shared_address: self.shared_address,
             examples: self.examples,
+            samples: 0,
         }
+    }
+}
+
+/// How the start pages of two hosts compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    Same,
+    Different,
+    /// One was not visited, or they are nearly the same.
+    Unknown,
+}
+
+/// The first folder of a path (none: it lies in the root), and how many folders it lies in.
+fn place(path: &str) -> (&str, usize) {
+    let path = path.split('?').next().unwrap_or_default();
+    let (folders, _) = path.rsplit_once('/').unwrap_or_default();
+    let folders = folders.trim_start_matches('/');
+    let depth = if folders.is_empty() {
+        0
+    } else {
+        folders.split('/').count()
+    };
+    (folders.split('/').next().unwrap_or_default(), depth)
+}
+
+fn note<T: PartialEq>(list: &mut Vec<T>, one: T) {
+    if list.len() < MOST_FOLDERS && !list.contains(&one) {
+        list.push(one);
     }
 }

@@ -4,6 +4,7 @@
 //! alias/found/  host key (8)                 a finding
 //! alias/undone/ host key (8)                 a finding that was undone
 //! alias/pair/   lower key (8) ++ higher (8)  the evidence on two hosts
+//! alias/seed/   host key (8)                 a host of a seed, which is nobody's alias
 //! alias/skip/   host key (8) ++ URL          a URL of an alias that was left out
 //! ```
 
@@ -15,6 +16,7 @@ use crate::store::state::{Reads, Space, StateError};
 pub(super) const FOUND_PREFIX: &[u8] = b"alias/found/";
 pub(super) const UNDONE_PREFIX: &[u8] = b"alias/undone/";
 pub(super) const PAIR_PREFIX: &[u8] = b"alias/pair/";
+const SEED_PREFIX: &[u8] = b"alias/seed/";
 const SKIP_PREFIX: &[u8] = b"alias/skip/";
 
 pub(super) fn host_row(prefix: &[u8], key: u64) -> Vec<u8> {
@@ -32,6 +34,11 @@ pub(super) fn pair_row((low, high): (u64, u64)) -> Vec<u8> {
 pub(super) fn pair_key(tail: &[u8]) -> Option<(u64, u64)> {
     let (low, high) = tail.split_at_checked(8)?;
     Some((host_key(low)?, host_key(high)?))
+}
+
+/// Where it is kept that a host is one of the seeds'.
+pub(crate) fn seed_row(key: u64) -> Vec<u8> {
+    host_row(SEED_PREFIX, key)
 }
 
 /// Where a URL of an alias is kept that was left out; with an empty URL the beginning of them all.

@@ -6,6 +6,7 @@ use crate::store::state::{MemoryState, State};
 struct Bench {
     aliases: Aliases,
     state: MemoryState,
+    starts: Starts,
     now: u64,
 }
 
@@ -16,6 +17,7 @@ impl Bench {
         Bench {
             aliases,
             state,
+            starts: Starts::Same,
             now: 1,
         }
     }
@@ -35,7 +37,11 @@ impl Bench {
             shared_address,
             now: self.now,
         };
-        let finding = self.aliases.agree(&seen, &self.state, &mut writes).unwrap();
+        let starts = |_: [&str; 2]| Ok(self.starts);
+        let finding = self
+            .aliases
+            .agree(&seen, &self.state, &mut writes, starts)
+            .unwrap();
         self.state.apply(writes, false).unwrap();
         finding
     }
@@ -151,6 +157,91 @@ fn start_pages_alone_begin_nothing() {
             .agree("http://b.test/x", "http://a.test/x", true)
             .is_some()
     );
+}
+
+#[test]
+fn what_one_corner_of_two_sites_has_in_common_is_not_enough() {
+    let mut bench = Bench::new(Settings::default());
+    bench.starts = Starts::Unknown;
+    for number in 0..100 {
+        let path = format!("/licences/{number}");
+        let [page, original] = ["b", "a"].map(|host| format!("http://{host}.test{path}"));
+        assert_eq!(bench.agree(&page, &original, true), None);
+    }
+    // Two folders more, and another depth: now it is a site.
+    let agree = |bench: &mut Bench, path: &str| {
+        let [page, original] = ["b", "a"].map(|host| format!("http://{host}.test{path}"));
+        bench.agree(&page, &original, true)
+    };
+    assert_eq!(agree(&mut bench, "/book/1"), None);
+    assert_eq!(agree(&mut bench, "/news/1"), None);
+    assert!(agree(&mut bench, "/news/2026/1").is_some());
+}
+
+#[test]
+fn start_pages_that_differ_refute_also_where_they_were_met_before_anything_agreed() {
+    let mut bench = Bench::new(Settings::default());
+    bench.starts = Starts::Different;
+    assert_eq!(bench.agree_until_found("b.test", "a.test", true, 0), 0);
+    bench.starts = Starts::Same;
+    assert_eq!(bench.agree_until_found("b.test", "a.test", true, 200), 0);
+}
+
+#[test]
+fn the_host_of_a_seed_is_nobodys_alias() {
+    let mut bench = Bench::new(Settings::default());
+    let seed = |bench: &Bench, host: &str| {
+        let mut writes = Writes::default();
+        writes.put(Space::Meta, seed_row(key(host)), Vec::new());
+        bench.state.apply(writes, false).unwrap();
+    };
+    // Whoever came first.
+    seed(&bench, "b.test");
+    bench.agree_until_found("b.test", "a.test", true, 0);
+    assert_eq!(bench.of("b.test"), None);
+    assert_eq!(bench.of("a.test"), Some("http://b.test"));
+    seed(&bench, "c.test");
+    seed(&bench, "d.test");
+    assert_eq!(bench.agree_until_found("d.test", "c.test", true, 0), 0);
+    assert_eq!((bench.of("c.test"), bench.of("d.test")), (None, None));
+}
+
+#[test]
+fn samples_of_an_alias_confirm_it_or_do_not() {
+    let mut bench = Bench::new(Settings::default());
+    bench.agree_until_found("b.test", "a.test", true, 0);
+    let samples = |bench: &mut Bench| {
+        let alias = key("b.test");
+        for number in 0..1_000 {
+            if bench.aliases.is_sample(alias, &format!("/{number}")) {
+                bench.aliases.count_sample(alias);
+            }
+        }
+        bench.aliases.found[&alias].samples
+    };
+    let first = samples(&mut bench);
+    assert!((30..90).contains(&first), "{first}");
+    assert!(!bench.aliases.is_sample(key("a.test"), "/"));
+    let tell = |bench: &mut Bench, same: bool| {
+        let mut writes = Writes::default();
+        let told = bench
+            .aliases
+            .sampled(key("b.test"), same, &bench.state, &mut writes);
+        bench.state.apply(writes, false).unwrap();
+        told.unwrap()
+    };
+    for _ in 0..12 {
+        assert!(!tell(&mut bench, true));
+    }
+    // One of 21 is another page: that may be. Two are too many.
+    assert!(!tell(&mut bench, false));
+    assert!(tell(&mut bench, false));
+    let (found, _) = Aliases::list(&bench.state).unwrap();
+    let counted = (found[0].agreements, found[0].differences, found[0].samples);
+    assert_eq!(counted, (20, 2, first));
+    assert_eq!(bench.aliases.aliases_of(key("a.test")).len(), 1);
+    bench.undo("b.test");
+    assert!(bench.aliases.aliases_of(key("a.test")).is_empty());
 }
 
 #[test]
@@ -345,7 +436,8 @@ fn cost() {
                 shared_address: false,
                 now: 9,
             };
-            aliases.agree(&seen, state, &mut writes).unwrap();
+            let starts = |_: [&str; 2]| Ok(Starts::Unknown);
+            aliases.agree(&seen, state, &mut writes, starts).unwrap();
         }
         writes.len()
     });

@@ -4,7 +4,7 @@
 //! ```text
 //! DIR/lock            held by the process that has the state open
 //! DIR/creating/       a store being born; removed when found, nobody has used it yet
-//! DIR/store/FORMAT    "gossamer-state 3"
+//! DIR/store/FORMAT    "gossamer-state 4"
 //! DIR/store/…         the store's own files
 //! ```
 
@@ -18,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::StateError;
 
 /// The format this program writes, and the only one it reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 const MARK: &str = "gossamer-state";
 const MARK_FILE: &str = "FORMAT";

@@ -1,13 +1,13 @@
 //! The CDXJ index: a line per stored page, sorted by key and time.
 //!
-//! The key is the SURT form that replay tools look up: host labels reversed, in lower case,
-//! without `www.`, the query's parts sorted. It is a key to find by, not the URL: that is in `url`.
+//! The key is the one that replay tools look up (`surt.rs`), to find by; the URL itself is in `url`.
 
 use super::date;
 use super::error::WarcError;
 use super::log::push_json;
 use super::merge;
 use super::read::{Reader, Record};
+use super::surt::surt;
 use std::path::{Path, PathBuf};
 
 /// What an index line says.
@@ -53,69 +53,6 @@ pub fn line(entry: &Entry<'_>) -> Vec<u8> {
     }
     out.push(b'}');
     out
-}
-
-/// The key of a canonical URL, such as `org,example)/path?a=1&b=2`.
-#[must_use]
-pub fn surt(url: &str) -> String {
-    let lower = url.to_ascii_lowercase();
-    let rest = lower.split_once("://").map_or(&*lower, |(_, rest)| rest);
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, tail) = rest.split_at(end);
-    let tail = tail.split('#').next().unwrap_or("");
-    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
-    let (host, port) = split_port(authority);
-    let mut out = String::with_capacity(url.len() + 4);
-    // IPv4 addresses are reversed too: the tools that look keys up do so.
-    if host.starts_with('[') {
-        out.push_str(host);
-    } else {
-        for (at, label) in without_www(host).rsplit('.').enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            out.push_str(label);
-        }
-    }
-    if let Some(port) = port {
-        out.push(':');
-        out.push_str(port);
-    }
-    out.push(')');
-    let from = out.len();
-    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
-        out.push('/');
-        out.push_str(segment);
-    }
-    if out.len() == from {
-        out.push('/');
-    }
-    if !query.is_empty() {
-        let mut parts: Vec<&str> = query.split('&').collect();
-        parts.sort_unstable();
-        out.push('?');
-        out.push_str(&parts.join("&"));
-    }
-    // A blank ends the key.
-    out.replace(' ', "%20")
-}
-
-fn split_port(authority: &str) -> (&str, Option<&str>) {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-            (host, Some(port))
-        }
-        _ => (authority, None),
-    }
-}
-
-/// Without `www.`, `www2.` and the like, as replay tools do.
-fn without_www(host: &str) -> &str {
-    host.strip_prefix("www")
-        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-        .and_then(|rest| rest.strip_prefix('.'))
-        .filter(|rest| !rest.is_empty())
-        .unwrap_or(host)
 }
 
 /// The line of a record read from a file; nothing for records that are no captures.
@@ -172,28 +109,7 @@ pub fn write_index(files: &[PathBuf], out: &Path) -> Result<u64, WarcError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, line, surt};
-
-    #[test]
-    fn keys() {
-        for (url, key) in [
-            ("http://www.Example.org/", "org,example)/"),
-            (
-                "https://example.org:8080/A/b/?z=1&a=2",
-                "org,example:8080)/a/b?a=2&z=1",
-            ),
-            ("http://127.1.2.3:8000/x", "3,2,1,127:8000)/x"),
-            ("http://[::1]:81/", "[::1]:81)/"),
-            ("http://[::1]/", "[::1])/"),
-            ("http://example.org", "org,example)/"),
-            ("http://www2.a.b.example.org/p", "org,example,b,a)/p"),
-            ("http://www.com/", "com)/"),
-            ("http://example.org/a//b//", "org,example)/a/b"),
-            ("http://example.org?q", "org,example)/?q"),
-        ] {
-            assert_eq!(surt(url), key, "{url}");
-        }
-    }
+    use super::{Entry, line};
 
     #[test]
     fn a_line() {

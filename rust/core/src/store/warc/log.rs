@@ -6,6 +6,7 @@ use super::error::WarcError;
 use super::sequence::{FsyncPolicy, Limits, Naming, Position, Sequence};
 use super::writer::check_node;
 use super::{Digest, Micros};
+use crate::links::LeftOut;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -33,6 +34,12 @@ pub struct LogLine<'a> {
     pub stored: Option<&'a str>,
     /// Why it has this outcome, where the outcome does not say.
     pub reason: Option<&'a str>,
+    /// What the page says to robots, where that is anything: `noindex`, `nofollow`.
+    pub robots: Option<&'a str>,
+    /// `probe`: a name that cannot exist was asked for; `yes`: the page is what the host answers then.
+    pub soft_404: Option<&'a str>,
+    /// Links that were not followed, by reason.
+    pub left_out: Option<&'a LeftOut>,
 }
 
 impl LogLine<'_> {
@@ -56,10 +63,21 @@ impl LogLine<'_> {
             "digest",
             self.digest.as_ref().map(digest::spelled).as_deref(),
         );
-        for (name, value) in [("stored", self.stored), ("reason", self.reason)] {
+        for (name, value) in [
+            ("stored", self.stored),
+            ("reason", self.reason),
+            ("robots", self.robots),
+            ("soft_404", self.soft_404),
+        ] {
             if value.is_some() {
                 text(out, name, value);
             }
+        }
+        if let Some(left_out) = self.left_out.filter(|left_out| !left_out.is_empty()) {
+            let counts = left_out.iter();
+            let counts = counts.map(|(reason, links)| format!("\"{}\":{links}", reason.as_str()));
+            let counts = counts.collect::<Vec<_>>().join(",");
+            plain(out, "left_out", Some(format!("{{{counts}}}")));
         }
         out.extend_from_slice(b"}\n");
     }

@@ -25,6 +25,7 @@ mod merge;
 pub mod read;
 mod record;
 mod sequence;
+pub mod surt;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -309,6 +309,9 @@ fn log_line(url: &str) -> Vec<u8> {
         digest: Some([0; 20]),
         stored: None,
         reason: None,
+        robots: None,
+        soft_404: None,
+        left_out: None,
     }
     .write(&mut out);
     out

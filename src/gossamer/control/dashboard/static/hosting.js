@@ -25,6 +25,7 @@ const SOURCES = {
   rule: "a rule of the crawl",
   response_time: "the time of its last response",
   policy: "a policy of hosts",
+  throttled: "the host, which asked for less a while ago",
 };
 
 /** @param {HostStanding} name */

@@ -7,6 +7,7 @@ import { bytes, capital, count, counted, figure, large, percent, relative, short
 import { doing } from "../notices.js";
 import { GROUPS, tint } from "../outcomes.js";
 import { Past } from "../past.js";
+import { patternsCard } from "../patterns.js";
 import { Plot } from "../plot.js";
 
 /**
@@ -50,6 +51,7 @@ export function show(root, context) {
       h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
+    h("div", { class: "below" }, patternsCard(context, null)),
   );
 
   const draw = () => {
@@ -202,7 +204,8 @@ class Tiles {
   show(status, now) {
     this.#set("Pages", large(status.pages), `${figure(status.pages_per_second)} per second`);
     this.#set("Received", bytes(status.bytes), `${bytes(status.bytes_per_second)} per second`);
-    this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} URLs known`);
+    const aside = status.urls_set_aside ? `, ${large(status.urls_set_aside)} set aside` : "";
+    this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} URLs known${aside}`);
     const hosts = [`${count(status.hosts_active)} being visited`];
     if (status.hosts_set_aside) hosts.push(`${count(status.hosts_set_aside)} set aside`);
     if (status.hosts_blocked) hosts.push(`${count(status.hosts_blocked)} blocked`);

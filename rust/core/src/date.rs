@@ -1,4 +1,4 @@
-//! Dates as sitemaps (W3C, RFC 3339) and feeds (RFC 2822) write them.
+//! Dates as sitemaps (W3C, RFC 3339), feeds (RFC 2822) and robots directives write them.
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::rfc2822;
@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Microseconds since the epoch; `None` for no date, and for one before 1970.
-pub(super) fn micros(text: &str) -> Option<u64> {
+pub(crate) fn micros(text: &str) -> Option<u64> {
     if text.is_empty() || text.len() > 64 || !text.is_ascii() {
         return None;
     }

@@ -1,0 +1,117 @@
+"""URL patterns: which are worth their visits, told by what the visits brought.
+
+The visits of a host are counted by URL pattern (`/wiki/*?action=edit`): how many brought a page that was
+new, one without new text, a copy, a page that says `noindex` or names another URL as its own, a redirect, an
+error. A pattern that brings little is *doubted*: its URLs come behind everything else of the host, and have
+a share of its visits (`limits.doubted_visits`, `limits.doubted_share`); the rest is *set aside*, counted and
+listed, until its visits bring something again or somebody takes it up (`gossamer patterns`). So is a
+family of URLs that goes on for ever. Nothing is refused by its look: a shape that endless families often have is only a
+hint, which asks for evidence earlier.
+
+The evidence is gathered natively (`rust/core/src/links/patterns`); what it means is said here. Change a
+number in the table `[policy.patterns]`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from gossamer.settings.model import LimitSettings
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Segments = Annotated[int, msgspec.Meta(ge=1, le=64)]
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+
+
+class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a pattern is doubted."""
+
+    visits: Count = 10
+    """Visits before a pattern can be doubted. Measured on crawls of two wikis, a forum, a blog and a directory
+    listing: after ten pages content and junk are apart."""
+    visits_hinted: Count = 8
+    """The same for a pattern with a hint (below)."""
+    visits_known: Count = 3
+    """The same where it is doubted on `known_hosts` other hosts: software is the same everywhere."""
+    known_hosts: Count = 2
+    memory: Annotated[float, msgspec.Meta(ge=1.0, le=100_000.0)] = 32.0
+    """The last so many visits count most: a pattern that begins to bring something comes back."""
+    low: Share = 0.25
+    """A pattern is doubted when the mean value of its visits is below this. A visit that brings a new page has the value 1."""
+    high: Share = 0.5
+    """A doubted pattern has its usual place again when the mean value is above this."""
+    novel: Share = 0.3
+    """A page has the whole value if this share of its text is new on its host, less if less is: navigation, forms, sort orders, printed
+    and raw views repeat what is known. The pages of a long topic are alike by their frame, and new by their text."""
+    hub_value: Share = 0.6
+    """The value of a visit that brings no page but leads to new URLs of other patterns that are not doubted (a list of
+    posts that says `noindex`), times the share of such URLs that were worth their visit."""
+    part_value: Share = 0.4
+    """The value of a visit that brings a part of one larger page, such as a message that is also in its thread: known text, and yet a page of
+    its own."""
+    hopeless_visits: Count = 50
+    """A doubted pattern is hopeless after so many visits (`word_visits` where it is doubted on `known_hosts` other hosts) …"""
+    plain_weight: Annotated[float, msgspec.Meta(ge=1.0, le=100.0)] = 3.0
+    """… of which those count so many times that the site calls worthless itself (`noindex`, another canonical URL, a redirect) or that brought
+    an exact copy or a soft 404, …"""
+    hopeless: Share = 0.08
+    """… if at most this share of all of them was worth something. Only then URLs of it are set aside; of others all are visited, last."""
+    pattern_share: Share = 0.02
+    """A hopeless pattern has this share of the host's useful visits before the next is set aside: the more there is of a site, the more
+    evidence."""
+    word_visits: Count = 16
+    """Visits before a word of the path or a parameter can be doubted, whatever the pattern around it …"""
+    word_good: Share = 0.15
+    """… if at most this share of them brought something new, while others of the host did."""
+    self_fed: Share = 0.9
+    """A family with a hint is endless if this share of its URLs was found on its own pages, if it leads to hardly anything
+    else …"""
+    ends: Share = 0.1
+    """… and if at most this share of its pages leads to no further one (a tree of folders has ends), …"""
+    span: Count = 4
+    """… over so many links from page to page, …"""
+    known_links: Share = 0.5
+    """… and at most this share of their links was known (the pages of a manual link to each other)."""
+    long_path: Segments = 7
+    """Hint: a path of so many segments."""
+    grown_path: Segments = 2
+    """Hint: a path of so many segments which is that of the page that led to it and one more folder; or such a query with one
+    more parameter."""
+    repeats: Segments = 3
+    """Hint: a run of segments that is repeated this often in a row, as a relative link that grows makes it."""
+    longest_run: Segments = 3
+    """Runs of up to so many segments are looked for: such a link repeats the folders that it names."""
+    crowded_query: Count = 4
+    """Hint: a query of so many parameters."""
+    years_ahead: Count = 2
+    """Hint: a date, by year and month. A family of dates is endless when it goes further than so many years ahead: nobody
+    writes pages for that time, they are made as they are asked for. The past has archives, and ends."""
+    token: Count = 16
+    """Hint: a parameter with a value of so many letters and digits, as session ids have."""
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any]) -> "Patterns":
+        """From the table `[policy.patterns]`; ValueError names what is wrong."""
+        return msgspec.convert(dict(settings), cls)
+
+    def to_native(self, limits: LimitSettings) -> dict[str, object]:
+        values = msgspec.structs.asdict(self)
+        hints = {name: values.pop(name) for name in HINTS}
+        return {
+            **values,
+            "hints": hints,
+            "base": limits.doubted_visits,
+            "share": limits.doubted_share,
+        }
+
+
+HINTS = (
+    "long_path",
+    "grown_path",
+    "repeats",
+    "longest_run",
+    "crowded_query",
+    "years_ahead",
+    "token",
+)

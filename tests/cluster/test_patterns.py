@@ -1,0 +1,73 @@
+"""Doubted URL patterns of a cluster: each node tells its own, and takes up what the operator names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cluster.clustering import LONG_LEASE, Cluster
+from tests.control.doubting import PAGES, Web, site
+from tests.control.serving import Served, until
+from tests.crawl.pages import Answer, serving
+
+HOSTS = [f"site{number}.test" for number in range(6)]
+"""Enough that each of two nodes owns some, most of the time."""
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """Such a site on each of some hosts, and a start page that leads to all of them."""
+    pages: dict[str, str | Answer] = {
+        f"//{host}{path}": answer
+        for number, host in enumerate(HOSTS)
+        for path, answer in site(seed=number).items()
+    }
+    links = "".join(f'<a href="http://{host}:PORT/">{host}</a>' for host in HOSTS)
+    pages["//start.test/"] = links
+    with serving(pages) as served:
+        yield Web(f"http://start.test:{served.port}/", served)
+
+
+def forms(web: Web, host: str) -> int:
+    return len({path for path in web.forms if path.startswith(f"//{host}/")})
+
+
+def test_patterns_of_all_nodes_are_seen_and_taken_up(web: Web, tmp_path: Path) -> None:
+    named = web.pages.named("start.test", *HOSTS)
+    cluster = Cluster(web.as_simweb(), tmp_path / "out", *LONG_LEASE, *named, expect=2, stay=True)
+    crawl = Served(cluster.out, web.as_simweb())
+    try:
+        cluster.start("n1", "n2")
+        until((crawl.control / "url").exists, "the API")
+
+        def found() -> list[dict[str, Any]] | None:
+            answer = crawl.ask("GET", "/api/v1/patterns")
+            status = crawl.ask("GET", "/api/v1/status")
+            if answer.status != 200 or status.json.get("activity") != "finished":
+                return None
+            rows: list[dict[str, Any]] = answer.json["patterns"]
+            hosts = {row["host"].partition(":")[0] for row in rows if row["set_aside"]}
+            return rows if hosts == set(HOSTS) else None
+
+        rows = until(found, "every host has a doubted pattern")
+        assert isinstance(rows, list)
+        for row in rows:
+            owner = crawl.ask("GET", f"/api/v1/hosts/{row['host']}").json["node"]
+            assert row["node"] == owner
+        aside = sum(row["set_aside"] for row in rows)
+        until(lambda: crawl.get("/status")["urls_set_aside"] == aside, "the status counts them")
+        host = rows[0]["host"]
+        assert {row["host"] for row in crawl.get("/patterns", host=host)["patterns"]} == {host}
+        texts = [event["text"] for event in crawl.get("/events")["events"]]
+        assert any("come last from now on" in text for text in texts)
+        wrong = crawl.ask("POST", "/api/v1/patterns/take_up", {"host": "other.test"})
+        assert wrong.json["code"] == "not_doubted"
+        taken = crawl.command("patterns", "--take-up", host)["taken_up"][host]
+        assert taken == sum(row["set_aside"] for row in rows if row["host"] == host)
+        name = host.partition(":")[0]
+        until(lambda: forms(web, name) == PAGES, "every form of the host is visited")
+        until(lambda: crawl.get("/patterns", host=host)["total"] == 0, "none is doubted")
+        others = {other: forms(web, other) for other in HOSTS if other != name}
+        assert max(others.values()) < PAGES, "only what was named is taken up"
+    finally:
+        cluster.end()

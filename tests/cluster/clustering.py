@@ -21,6 +21,7 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from gossamer.cluster.assignment import Assignment
 from gossamer.cluster.crawl_state import CrawlState
+from gossamer.cluster.messages import CONTROLS, Controls, decode
 from gossamer.cluster.requests import ask_control
 from gossamer.cluster.summary import Summary
 from gossamer.engine import Access, Server, connect
@@ -204,6 +205,21 @@ class Cluster:
                 return await CrawlState(line).read_map()
             finally:
                 await line.close()
+
+        return asyncio.run(run())
+
+    def acquainted(self) -> bool:
+        """Whether every control node's line says that there was another one beside it."""
+
+        async def run() -> bool:
+            line = await connect(Access(self.urls), "crawl", "test")
+            try:
+                entry = await CrawlState(line).crawls.get(CONTROLS)
+            finally:
+                await line.close()
+            return entry is not None and all(
+                one.beside for one in decode(entry.value, Controls, "a control node").nodes.values()
+            )
 
         return asyncio.run(run())
 

@@ -93,6 +93,7 @@ def test_events_submissions_and_the_audit_log_outlive_a_control_node(
         ),
         "all of it told",
     )
+    until(cluster.acquainted, "each control node saw the other one at work", 60)
     events, submissions, audit = told(api)
     first.kill()
 

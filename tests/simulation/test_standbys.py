@@ -70,6 +70,17 @@ async def test_who_dies_is_missed_until_another_is_there(
     assert states(a, "a") == {"a": "leads"}
 
 
+async def test_who_dies_before_it_saw_the_other_one_twice_is_missed(room: Room) -> None:
+    a, b = room.one("a"), room.one("b")
+    await a.round()
+    await b.round()
+    await room.pass_time(3, a)
+    await b.round()
+    await room.pass_time(2 * LEASE, b)
+    assert states(b, "b") == {"b": "leads", "a": "lost"}
+    assert b.missed() == ["a"]
+
+
 async def test_who_was_always_alone_is_missed_by_nobody(room: Room) -> None:
     """A control node that is killed and started again has another process, and so another name."""
     await room.pass_time(LEASE, room.one("a-1"))

@@ -89,11 +89,13 @@ class Standbys:
         away = away if away > usual else 0
         heard = {}
         others = {name: line for name, line in found.items() if name != self._control}
-        for name, line in others.items():
+        for name, line in list(others.items()):
             beat = (line.started, line.beat)
             before, at = self._heard.get(name, (None, now))
             if before != beat and before is not None:
                 self._beside = True
+                # If it dies before it has seen us twice, its own line would not say it.
+                others[name] = msgspec.structs.replace(line, beside=True)
             heard[name] = (beat, now if before != beat else at + away)
         self._read, self._heard, self._lines = now, heard, others
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.audit.crawls import gossamer
-from tests.crawl.pages import serving
+from tests.crawl.pages import Answer, moved, serving
 from tests.native.hostile_server import HostileServer, send, then_silence
 from tests.native.test_fetch_dns import NXDOMAIN, NameServer
 from tests.native.test_fetch_tls import authority, context
@@ -96,3 +96,19 @@ def test_one_page_is_enough(tmp_path: Path, page: str) -> None:
             done = gossamer("crawl", url, dead, "--allow-private", "--out", tmp_path / "out", *SOON)
     assert done.returncode == (0 if page == "/" else 1), done.stderr
     assert ("No page could be had" in done.stderr) == (page != "/")
+
+
+NO_PAGE = {
+    "gone": Answer(status=404),
+    "refused": Answer(status=403),
+    "unwanted_type": Answer(b"\0\1\2", kind="application/octet-stream"),
+    "redirected": moved("/"),
+}
+
+
+@pytest.mark.parametrize("outcome", NO_PAGE)
+def test_a_seed_that_is_no_page(tmp_path: Path, outcome: str) -> None:
+    with serving({"/": NO_PAGE[outcome], "/robots.txt": Answer("", kind="text/plain")}) as pages:
+        url = f"http://127.0.0.1:{pages.port}/"
+        outcomes = ends(url, tmp_path / "out", outcome, "--allow-private", *SOON)
+    assert outcomes == {"fetched": 1, outcome: 1}

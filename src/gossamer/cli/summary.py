@@ -12,7 +12,7 @@ from gossamer.cli.text import count, plain, size, span
 from gossamer.errors import UsageError
 from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
-from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import REASONS
 
 SHOWN_REFUSED = 10
@@ -56,13 +56,22 @@ def had_nothing(progress: Progress) -> bool:
     return progress.activity is Activity.FINISHED and progress.urls_seen > 0 and not pages
 
 
-def show_causes(console: Console, progress: Progress) -> None:
-    """Why there was no page, and what can be done about it: a line for each cause."""
-    console.print(Text("No page could be had.", style="bold"))
-    for name in sorted(progress.outcomes, key=lambda name: -progress.outcomes[name]):
-        if remedy := REACTIONS[name].remedy:
-            # Not broken into lines: a command is there to be copied.
-            console.print(Text(f"{name}: {remedy}"), soft_wrap=True)
+def _show_remedies(console: Console, progress: Progress, *, nothing: bool) -> None:
+    """What can be done about that which was not fetched; `nothing`: about everything that was met."""
+    met = sorted(progress.outcomes, key=lambda name: -progress.outcomes[name])
+    remedies = {name: REACTIONS[name].remedy for name in met if nothing or name not in USUAL}
+    if nothing:
+        console.print(Text("No page could be had.", style="bold"))
+    elif any(remedies.values()):
+        console.print(Text("What can be done about that which was not fetched:"))
+    for name, remedy in remedies.items():
+        if remedy:
+            _print_whole(console, f"{name}: {remedy}")
+
+
+def _print_whole(console: Console, text: str) -> None:
+    """Not broken into lines: a command is there to be copied."""
+    console.print(Text(text), soft_wrap=True)
 
 
 def show_summary(
@@ -73,8 +82,10 @@ def show_summary(
     interrupted: bool,
     unsaved: bool = False,
     go_on: str | None = None,
+    files: Path | None = None,
 ) -> None:
-    """What was done, and `go_on`: the command that goes on where it stopped."""
+    """What was done, and `go_on`: the command that goes on where it stopped. `files`: where they are, if not in `out`."""
+    files = files or out
     go_on = go_on or f"gossamer crawl --resume --out {out}"
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
@@ -88,22 +99,19 @@ def show_summary(
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
         table.add_row(name, count(number), Text(REACTIONS[name].meaning, style="dim"))
     console.print(table)
+    _show_remedies(console, progress, nothing=had_nothing(progress) and not interrupted)
     _show_links(console, progress)
-    if had_nothing(progress) and not interrupted:
-        show_causes(console, progress)
     if progress.hosts_aliases:
-        console.print(
-            Text(
-                f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
-                f"see them, or undo one, with: gossamer aliases {out}"
-            )
+        _print_whole(
+            console,
+            f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
+            f"see them, or undo one, with: gossamer aliases {out}",
         )
     if progress.urls_set_aside:
-        console.print(
-            Text(
-                f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
-                f"see why, or take them up, with: gossamer patterns {out}"
-            )
+        _print_whole(
+            console,
+            f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
+            f"see why, or take them up, with: gossamer patterns {out}",
         )
     for door, report in progress.doors.items():
         if report.failures:
@@ -115,7 +123,7 @@ def show_summary(
                     style="yellow",
                 )
             )
-    console.print(Text(f"WARC files: {out / 'warc'}   fetch log: {out / 'log'}"))
+    console.print(Text(f"WARC files: {files / 'warc'}   fetch log: {files / 'log'}"))
     hint = ""
     if unsaved:
         hint = (
@@ -127,8 +135,7 @@ def show_summary(
     elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
         hint = f"Stopped at a limit. Go on with a higher one: {go_on} --max-pages N"
     if hint:
-        # Not broken into lines: a command is there to be copied.
-        console.print(Text(hint), soft_wrap=True)
+        _print_whole(console, hint)
 
 
 def _show_links(console: Console, progress: Progress) -> None:

@@ -37,7 +37,7 @@ class Reaction(NamedTuple):
     free: bool = False
     """Costs the URL no try, up to `FREE_TRIES`: the server asked us to come later."""
     remedy: str = ""
-    """What people can do, where a crawl had no page because of it."""
+    """What people can do about it: said at the end of a crawl that met it."""
 
     def to_native(self, retry_wait: float) -> dict[str, object]:
         # The table's waits are written for a first wait of a minute; the setting scales them all.
@@ -66,9 +66,21 @@ _AGAIN = (4, 60.0, 4.0)
 REACTIONS: Final[dict[str, Reaction]] = {
     "fetched": Reaction(*_DONE, Blame.NOBODY, "2xx with a body read to its end"),
     "not_modified": Reaction(*_DONE, Blame.NOBODY, "304, or the body we already have of this URL"),
-    "redirected": Reaction(*_DONE, Blame.NOBODY, "3xx; the target goes round the ring"),
-    "gone": Reaction(*_DONE, Blame.NOBODY, "404 or 410"),
-    "refused": Reaction(*_DONE, Blame.NOBODY, "another 4xx"),
+    "redirected": Reaction(
+        *_DONE, Blame.NOBODY, "3xx; the target goes round the ring",
+        remedy="its target was no page, or is out of scope: take the target as a seed, or a wider scope.kind (--scope); "
+        "a site that redirects to itself may want cookies (fetch.cookies=true)",
+    ),
+    "gone": Reaction(
+        *_DONE, Blame.NOBODY, "404 or 410",
+        remedy="the site has no such page: check how the URL is spelt; `gossamer why URL --out DIR` names the page "
+        "that links to it",
+    ),
+    "refused": Reaction(
+        *_DONE, Blame.NOBODY, "another 4xx",
+        remedy="the site wants a login, or no crawler: look at it in a browser; a rule may send credentials, fetch.headers "
+        "other headers",
+    ),
     "server_failed": Reaction(
         *_AGAIN, Blame.HOST, "5xx other than a request to slow down",
         remedy="the site fails: look at it in a browser, and crawl it later",
@@ -86,8 +98,14 @@ REACTIONS: Final[dict[str, Reaction]] = {
         *_DONE, Blame.HOST, "the site's robots rules could not be had in all the time allowed",
         remedy="the site answers, but not with its robots.txt: crawl it later",
     ),
-    "out_of_scope": Reaction(*_DONE, Blame.NOBODY, "outside scope, or refused by a filter"),
-    "over_quota": Reaction(*_DONE, Blame.NOBODY, "a limit of depth, pages, bytes or time"),
+    "out_of_scope": Reaction(
+        *_DONE, Blame.NOBODY, "outside scope, or refused by a filter",
+        remedy="a wider scope.kind (--scope) or another setting of [scope]; `gossamer why URL --out DIR` names which",
+    ),
+    "over_quota": Reaction(
+        *_DONE, Blame.NOBODY, "a limit of depth, pages, bytes or time",
+        remedy="a higher limits.depth (--max-depth), limits.dynamic_depth, limits.pages_per_host or `quota` of a rule",
+    ),
     "url_refused": Reaction(
         *_DONE, Blame.URL, "no URL that could be fetched",
         remedy="its port belongs to another service (mail, chat, …) and is never visited: use another",
@@ -127,19 +145,48 @@ REACTIONS: Final[dict[str, Reaction]] = {
         2, 600.0, 1.0, Blame.HOST, "not HTTP that we understand",
         remedy="check that the port speaks HTTP; over TLS the URL begins with https://",
     ),
-    "encoding_broken": Reaction(2, 600.0, 1.0, Blame.URL, "the compression is broken or hostile"),
-    "too_large": Reaction(*_DONE, Blame.URL, "declared larger than the limit"),
-    "truncated": Reaction(*_DONE, Blame.NOBODY, "ended early or reached the limit; kept, marked"),
-    "unwanted_type": Reaction(*_DONE, Blame.NOBODY, "a type that the crawl does not want"),
-    "duplicate": Reaction(*_DONE, Blame.NOBODY, "the content is stored under another URL"),
+    "encoding_broken": Reaction(
+        2, 600.0, 1.0, Blame.URL, "the compression is broken or hostile",
+        remedy="the site sends what it does not say: look at it in a browser; a page that is packed very tightly needs a "
+        "higher fetch.max_ratio",
+    ),
+    "too_large": Reaction(
+        *_DONE, Blame.URL, "declared larger than the limit", remedy="a higher fetch.max_body"
+    ),
+    "truncated": Reaction(
+        *_DONE, Blame.NOBODY, "ended early or reached the limit; kept, marked",
+        remedy="a higher fetch.max_body or fetch.total_timeout, unless the server hung up",
+    ),
+    "unwanted_type": Reaction(
+        *_DONE, Blame.NOBODY, "a type that the crawl does not want",
+        remedy="fetch.types names the types that are kept (an empty list: all)",
+    ),
+    "duplicate": Reaction(
+        *_DONE, Blame.NOBODY,
+        "the content is stored under another URL, or the URL has a parameter that changes nothing",
+    ),
     "set_aside": Reaction(
-        *_DONE, Blame.NOBODY, "others like it brought nothing new: waits to be taken up (`gossamer patterns`)"
+        *_DONE, Blame.NOBODY, "others like it brought nothing new: waits to be taken up (`gossamer patterns`)",
+        remedy="`gossamer patterns DIR` says why, and with --take-up HOST has them visited; limits.doubted_visits and "
+        "limits.doubted_share visit more of them",
     ),
     "deferred": Reaction(1, 0.0, 1.0, Blame.NOBODY, "given back: not now, or we are stopping"),
-    "internal_error": Reaction(2, 60.0, 1.0, Blame.NOBODY, "our own code failed on it: a defect"),
-    "rule_dropped": Reaction(*_DONE, Blame.NOBODY, "a rule of the crawl drops it"),
-    "dropped": Reaction(*_DONE, Blame.NOBODY, "a policy decided against the page, or its host"),
+    "internal_error": Reaction(
+        2, 60.0, 1.0, Blame.NOBODY, "our own code failed on it: a defect",
+        remedy="please report it, with what the log says of it",
+    ),
+    "rule_dropped": Reaction(
+        *_DONE, Blame.NOBODY, "a rule of the crawl drops it",
+        remedy="its [[rule]]; `gossamer why URL --out DIR` names it",
+    ),
+    "dropped": Reaction(
+        *_DONE, Blame.NOBODY, "a policy decided against the page, or its host",
+        remedy="its policy, a setting of [doors]; `gossamer why URL --out DIR` says why",
+    ),
 }  # fmt: skip
+
+USUAL: Final = frozenset({"fetched", "not_modified", "redirected", "duplicate", "gone"})
+"""Outcomes that any crawl meets, of robots files too: nothing need be done where there are pages."""
 
 _WELL: Final = {"fetched", "not_modified", "redirected", "duplicate", "truncated"}
 

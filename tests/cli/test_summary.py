@@ -1,0 +1,56 @@
+"""What a crawl says at its end: what was not fetched, and the setting or command that would change it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gossamer.cli.summary import show_summary
+from gossamer.model.progress import Activity, Progress
+from gossamer.policy.hosts.outcomes import REACTIONS, Group, group
+
+OUT = Path("/a/directory/with/a/name/that/is/longer/than/a/line/of/a/terminal/of/eighty/columns")
+
+
+def said(outcomes: dict[str, int], *, pages: int = 3, aside: int = 0) -> str:
+    progress = Progress(
+        activity=Activity.FINISHED, pages=pages, bytes=0, urls_seen=9, urls_queued=0, visits=9, in_flight=0,
+        hosts_known=1, hosts_active=0, hosts_waiting=0, hosts_set_aside=0, outcomes=outcomes, rss=0, disk=0,
+        seconds=1.0, urls_set_aside=aside, hosts_aliases=aside,
+    )  # fmt: skip
+    text = io.StringIO()
+    show_summary(Console(file=text, width=80), progress, OUT, interrupted=False)
+    return text.getvalue()
+
+
+def test_each_outcome_that_fetches_nothing_names_what_can_be_done() -> None:
+    # Given back, it is queued, and the summary says how to go on.
+    nothing = {name for name in REACTIONS if group(name) is not Group.DONE} - {"deferred"}
+    assert {name for name in nothing if not REACTIONS[name].remedy} == set()
+
+
+@pytest.mark.parametrize("outcome", ["refused", "unwanted_type", "server_failed", "over_quota"])
+def test_a_crawl_with_pages_says_what_can_be_done_about_the_others(outcome: str) -> None:
+    lines = said({"fetched": 3, outcome: 2}).splitlines()
+    assert f"{outcome}: {REACTIONS[outcome].remedy}" in lines
+    assert "No page could be had." not in lines
+
+
+def test_what_any_crawl_meets_needs_nothing() -> None:
+    text = said({"fetched": 3, "redirected": 2, "duplicate": 1, "gone": 1})
+    assert "What can be done" not in text
+    assert REACTIONS["redirected"].remedy not in text
+
+
+def test_a_crawl_without_a_page_names_a_remedy_for_all_that_it_met() -> None:
+    lines = said({"redirected": 1, "gone": 1}, pages=0).splitlines()
+    assert "No page could be had." in lines
+    for outcome in ("redirected", "gone"):
+        assert f"{outcome}: {REACTIONS[outcome].remedy}" in lines
+
+
+def test_commands_are_not_broken_into_lines() -> None:
+    text = said({"fetched": 3, "set_aside": 2}, aside=2)
+    for command in (f"gossamer patterns {OUT}", f"gossamer aliases {OUT}"):
+        assert any(line.endswith(command) for line in text.splitlines()), text

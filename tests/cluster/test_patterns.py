@@ -1,12 +1,14 @@
 """Doubted URL patterns of a cluster: each node tells its own, and takes up what the operator names."""
 
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cluster.clustering import LONG_LEASE, Cluster
-from tests.control.doubting import PAGES, Web, site
+from tests.cluster.clustering import GOSSAMER, LONG_LEASE, Cluster
+from tests.control.doubting import PAGES, Web, doubtful, site
 from tests.control.serving import Served, until
 from tests.crawl.pages import Answer, serving
 
@@ -71,3 +73,29 @@ def test_patterns_of_all_nodes_are_seen_and_taken_up(web: Web, tmp_path: Path) -
         assert max(others.values()) < PAGES, "only what was named is taken up"
     finally:
         cluster.end()
+
+
+def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*GOSSAMER, *map(str, words)], check=False, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_cluster_that_has_ended_is_asked_by_its_directory(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    crawl = ["cluster", "--nodes", "2", "--out", out, *LONG_LEASE]
+    with doubtful() as web:
+        options = ["--allow-private", "--delay", "0s", "--set", "control.port=0"]
+        said = ran(*crawl, web.url, *options).stderr
+        assert said.split("take them up, with: ")[1].splitlines()[0] == f"gossamer patterns {out}"
+        row = json.loads(ran("patterns", out, "--json").stdout)["patterns"][0]
+        assert row["set_aside"] == PAGES - len(web.forms) > 0
+        assert json.loads(ran("aliases", out, "--json").stdout) == {"aliases": [], "undone": []}
+        taken = ran("patterns", out, "--take-up", row["host"]).stdout
+        go_on = f"gossamer cluster --nodes 2 --resume --out {out}"
+        assert f"{row['set_aside']} URLs of {row['host']} are queued again; go on with: {go_on}" in taken  # fmt: skip
+        ran(*crawl, "--resume")
+        assert len(web.forms) == PAGES
+    assert json.loads(ran("patterns", out, "--json").stdout)["total"] == 0

@@ -1,10 +1,12 @@
 """A site of pages, each with an edit form that is of no use: its pattern is doubted, and most of it set aside."""
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple, cast
+from urllib.parse import urlsplit
 
 from tests.control.serving import Served
 from tests.crawl.pages import Answer, Pages, serving
@@ -12,6 +14,7 @@ from tests.crawl.pages import Answer, Pages, serving
 from gossamer.simweb import SimWeb
 
 PAGES = 120
+FEW = 41
 
 
 class Web(NamedTuple):
@@ -42,16 +45,56 @@ def site(seed: int = 7) -> dict[str, str | Answer]:
     return pages
 
 
-@contextmanager
-def doubtful() -> Iterator[Web]:
-    with serving(site()) as pages:
-        yield Web(f"http://127.0.0.1:{pages.port}/", pages)
+def doubtful() -> AbstractContextManager[Web]:
+    return _web(site())
 
 
 @contextmanager
-def served_doubtful(out: Path, *options: str) -> Iterator[tuple[Served, Web]]:
-    """A crawl of it that stays when it is done."""
-    with doubtful() as web:
+def _web(pages: Mapping[str, str | Answer]) -> Iterator[Web]:
+    with serving(pages) as served:
+        yield Web(f"http://127.0.0.1:{served.port}/", served)
+
+
+def random_parameter() -> Mapping[str, str | Answer]:
+    """Pages whose links have a parameter that changes nothing, another value each time."""
+
+    class Made(Mapping[str, str | Answer]):
+        def __getitem__(self, place: str) -> str:
+            path = urlsplit(place).path
+            number = 0 if path == "/" else int(path.removeprefix("/page"))
+            links = "".join(
+                f'<a href="/page{n}?ref={secrets.token_hex(3)}">{n}</a>' for n in range(FEW)
+            )
+            words = " ".join(f"text {number * 7 + at}" for at in range(27))
+            return f"<title>{number}</title><p>{words}</p>{links}"
+
+        def __contains__(self, place: object) -> bool:
+            return urlsplit(str(place)).path in {"/", *(f"/page{n}" for n in range(FEW))}
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(())
+
+        def __len__(self) -> int:
+            return 0
+
+    return Made()
+
+
+def served_doubtful(out: Path, *options: str) -> AbstractContextManager[tuple[Served, Web]]:
+    """A crawl of such a site that stays when it is done."""
+    return _served(site(), out, *options)
+
+
+def served_random(out: Path) -> AbstractContextManager[tuple[Served, Web]]:
+    """A crawl of a site with a random parameter that stays when it is done."""
+    return _served(random_parameter(), out)
+
+
+@contextmanager
+def _served(
+    pages: Mapping[str, str | Answer], out: Path, *options: str
+) -> Iterator[tuple[Served, Web]]:
+    with _web(pages) as web:
         crawl = Served(out, web.as_simweb())
         try:
             yield crawl.start("--delay", "0s", "--stay", *options), web

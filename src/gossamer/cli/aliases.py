@@ -7,11 +7,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from gossamer import _native
+from gossamer.cli.stopped import open_nodes
 from gossamer.cli.text import plain
-from gossamer.errors import GossamerError, StateInUseError, UsageError
-from gossamer.node.native_settings import to_native
-from gossamer.settings import load
+from gossamer.errors import UsageError
 
 
 class Alias(msgspec.Struct, frozen=True):
@@ -44,35 +42,21 @@ def aliases(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show which hosts are other names of a site, why, and undo what was found."""
-    node = open_crawl(directory)
+    nodes = open_nodes(directory)
     try:
-        unknown = [host for host in undo or [] if not node.undo_alias(host)]
-        text = node.aliases()
+        # Of a cluster each node is asked: the one that has the host undoes it.
+        unknown = [host for host in undo or [] if not any(node.undo_alias(host) for node in nodes)]
+        told = [msgspec.json.decode(node.aliases()) for node in nodes]
     finally:
-        node.close()
+        for node in nodes:
+            node.close()
+    found = {name: [row for one in told for row in one[name]] for name in ("aliases", "undone")}
     if json:
-        print(text)
+        print(msgspec.json.encode(found).decode())
     else:
-        _show(msgspec.json.decode(text, type=Findings))
+        _show(msgspec.convert(found, Findings))
     if unknown:
         raise UsageError(f"not an alias in {directory}: {', '.join(map(plain, unknown))}")
-
-
-def open_crawl(directory: Path) -> _native.Node:
-    if not (directory / "state").exists():
-        raise UsageError(f"{directory} holds no crawl (no {directory / 'state'})")
-    settings = load(directory / "crawl.toml", {})
-    try:
-        return _native.Node(str(directory), to_native(settings))
-    except _native.StateInUseError as error:
-        raise StateInUseError(
-            f"the crawl in {directory} is running, and its state belongs to it until it ends; "
-            "stop it with Ctrl-C and ask again (--resume goes on)"
-        ) from error
-    except (_native.StateError, OSError) as error:
-        raise GossamerError(str(error)) from error
-    except ValueError as error:
-        raise UsageError(str(error)) from error
 
 
 def _show(found: Findings) -> None:

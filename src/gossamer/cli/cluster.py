@@ -227,9 +227,10 @@ def _tell(
     show_summary(
         console,
         summary.progress,
-        out / "nodes" / "*",
+        out,
         interrupted=bool(interrupt.count),
         go_on=f"gossamer cluster --nodes {nodes} --resume --out {out}",
+        files=out / "nodes" / "*",
     )
     if restored:
         console.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))

@@ -1,123 +1,34 @@
 """`gossamer patterns`: what was learnt of URLs (patterns that are doubted, parameters that change nothing), and
 how to overrule it.
-
-A crawl that runs is asked through its control node; one that does not, in its own files.
 """
 
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import msgspec
 import typer
 
-from gossamer import _native
-from gossamer.cli.aliases import open_crawl
+from gossamer.cli.found import Running, check_host, check_take_up, open_crawl
+from gossamer.cli.stopped import resume_command
 from gossamer.cli.text import count, plain
-from gossamer.control.client import Client, find
-from gossamer.errors import GossamerError, StateInUseError, UsageError
+from gossamer.errors import UsageError
+from gossamer.model.findings import Findings, Parameter
 from gossamer.policy.hosts.parameters import STATES
-
-MOST = 1000
-"""Patterns, and parameters, listed at most."""
-
-
-class Pattern(msgspec.Struct, frozen=True):
-    """A doubted pattern, as a node or the control API tells it."""
-
-    host: str | None
-    pattern: str
-    reason: str | None
-    evidence: str | None
-    visits: int
-    set_aside: int
-    taken_up: bool
-
-
-class Found(msgspec.Struct, frozen=True):
-    patterns: list[Pattern]
-    total: int
-
-
-class Parameter(msgspec.Struct, frozen=True):
-    """What was found about a parameter, as the native node tells it."""
-
-    host: str | None
-    parameter: str
-    place: str
-    state: str
-    evidence: str
-
-
-class Asked(Protocol):
-    """A crawl, running or not."""
-
-    def doubted(self, host: str | None) -> Found: ...
-
-    def learnt(self, host: str | None) -> list[Parameter]: ...
-
-    def take_up(self, host: str, pattern: str | None) -> int:
-        """How many URLs are queued again. UsageError: nothing of it is doubted."""
-
-    def close(self) -> None: ...
-
-
-class Stopped:
-    """A crawl that is not running, by its files."""
-
-    def __init__(self, node: _native.Node) -> None:
-        self._node = node
-
-    def doubted(self, host: str | None) -> Found:
-        return msgspec.json.decode(self._node.doubted_patterns(MOST, host), type=Found)
-
-    def learnt(self, host: str | None) -> list[Parameter]:
-        learnt = msgspec.json.decode(self._node.learnt_parameters(MOST), type=list[Parameter])
-        return [row for row in learnt if host in (None, row.host)]
-
-    def take_up(self, host: str, pattern: str | None) -> int:
-        patterns, urls = self._node.take_up(host, pattern)
-        if not patterns:
-            of = f"the pattern {pattern} of {host}" if pattern else f"any URL pattern of {host}"
-            raise UsageError(f"nothing is set aside of {plain(of)}: it is not doubted")
-        return urls
-
-    def close(self) -> None:
-        self._node.close()
-
-
-class Running:
-    """A crawl that runs, by its control node."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def doubted(self, host: str | None) -> Found:
-        return msgspec.convert(self._client.get("/patterns", host=host, limit=MOST), Found)
-
-    def learnt(self, host: str | None) -> list[Parameter]:  # noqa: ARG002
-        # Told when the crawl does not run; `why URL` tells of one URL at any time.
-        return []
-
-    def take_up(self, host: str, pattern: str | None) -> int:
-        body = {"host": host} if pattern is None else {"host": host, "pattern": pattern}
-        taken = self._client.post("/patterns/take_up", body)
-        return int(taken["urls"])
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def patterns(
     directory: Annotated[
         Path | None,
         typer.Argument(
-            help="The crawl's directory, running or not [default: crawl-out].",
+            help="The crawl's directory, running or not; crawl-out if none is named.",
             metavar="DIR",
             show_default=False,
         ),
     ] = None,
     *,
-    host: Annotated[str | None, typer.Option(help="Show only this host's patterns.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Show only this host, with its port as it is listed.")
+    ] = None,
     take_up: Annotated[
         list[str] | None,
         typer.Option(
@@ -144,57 +55,32 @@ def patterns(
     if directory is not None and out is not None and directory != out:
         raise UsageError("DIR and --out are the same thing; give one of them")
     where = directory or out
-    crawl = _open(control, where)
+    crawl = open_crawl(control, where)
     try:
+        # All are looked at before one is done.
+        for name in take_up or []:
+            check_take_up(crawl, name, pattern)
+        if host is not None:
+            check_host(crawl, host)
         taken = {name: crawl.take_up(name, pattern) for name in take_up or []}
-        found = crawl.doubted(host)
-        learnt = crawl.learnt(host)
+        found = crawl.found(host)
     finally:
         crawl.close()
     if json:
-        value = {
-            **msgspec.to_builtins(found),
-            "parameters": msgspec.to_builtins(learnt),
-            "taken_up": taken,
-        }
-        print(msgspec.json.encode(value).decode())
+        print(msgspec.json.encode({**msgspec.to_builtins(found), "taken_up": taken}).decode())
         return
-    go_on = "" if isinstance(crawl, Running) else (
-        f"; go on with: gossamer crawl --resume --out {where or 'crawl-out'}"
-    )  # fmt: skip
+    go_on = ""
+    if taken and not isinstance(crawl, Running):
+        go_on = f"; go on with: {resume_command(where or Path('crawl-out'))}"
     for name, urls in taken.items():
         print(f"{count(urls)} URLs of {plain(name)} are queued again{go_on}")
-    _show(found)
-    _show_parameters(learnt)
+    _show(found, host)
+    _show_parameters(found.parameters)
 
 
-def _open(control: str | None, directory: Path | None) -> Asked:
-    where = directory or Path("crawl-out")
-    served = (where / "control" / "url").exists() or (where / "url").exists()
-    if control is not None or (served and not (where / "state").exists()):
-        return Running(find(control, directory))
-    if (where / "nodes").is_dir():
-        raise UsageError(
-            f"the cluster in {where} does not run; start it again with "
-            f"`gossamer cluster --resume --out {where}` and ask while it runs"
-        )
-    try:
-        return Stopped(open_crawl(where))
-    except StateInUseError as error:
-        if not served:
-            raise StateInUseError(
-                f"the crawl in {where} runs without a control API, so nobody else can see its state; "
-                "run it with --serve to see and steer it, or stop it with Ctrl-C and ask again"
-            ) from error
-    try:
-        return Running(find(None, where))
-    except UsageError as error:
-        raise GossamerError(str(error)) from error
-
-
-def _show(found: Found) -> None:
+def _show(found: Findings, host: str | None) -> None:
     if not found.patterns:
-        print("No URL pattern is doubted.")
+        print(f"No URL pattern{f' of {plain(host)}' if host else ''} is doubted.")
     for row in found.patterns:
         why = row.reason or row.evidence or "taken up"
         state = "are taken up now" if row.taken_up else "set aside"

@@ -60,6 +60,8 @@ def _show_remedies(console: Console, progress: Progress, *, nothing: bool) -> No
     """What can be done about that which was not fetched; `nothing`: about everything that was met."""
     met = sorted(progress.outcomes, key=lambda name: -progress.outcomes[name])
     remedies = {name: REACTIONS[name].remedy for name in met if nothing or name not in USUAL}
+    # Has a line of its own while there are such URLs.
+    remedies.pop("set_aside", None)
     if nothing:
         console.print(Text("No page could be had.", style="bold"))
     elif any(remedies.values()):

@@ -9,6 +9,7 @@ import msgspec
 from gossamer._native import Node
 from gossamer.cluster.requests import checked
 from gossamer.errors import GossamerError
+from gossamer.model.findings import findings
 
 
 class FindBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -29,7 +30,7 @@ class SteerBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PatternsBody(msgspec.Struct, forbid_unknown_fields=True):
-    """The patterns of one host or of all, at most so many."""
+    """The patterns and parameters of one host or of all, at most so many of each."""
 
     most: int
     host: str | None = None
@@ -84,7 +85,7 @@ class HostQuestions:
         return await checked(self._node.steer_host, body.host, body.action, body.wait_us)
 
     async def _patterns(self, body: PatternsBody) -> Any:
-        return msgspec.json.decode(await checked(self._node.doubted_patterns, body.most, body.host))
+        return msgspec.to_builtins(await checked(findings, self._node, body.most, body.host))
 
     async def _take_up(self, body: TakeUpBody) -> tuple[int, int]:
         return await checked(self._node.take_up, body.host, body.pattern)

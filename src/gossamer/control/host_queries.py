@@ -7,6 +7,8 @@ import contextlib
 import heapq
 from typing import Any
 
+import msgspec
+
 from gossamer._native import UrlRules, canonical_url, host_key, partition
 from gossamer.control.host_views import host_row, make_cursor, native_question, url_account
 from gossamer.control.leader.control_node import ControlNode
@@ -25,6 +27,7 @@ from gossamer.control.schemas import (
 from gossamer.control.schemas.hosts import HostStanding
 from gossamer.control.service import NotKnownError, UnreachableError, service_error
 from gossamer.errors import GossamerError
+from gossamer.model.findings import Findings
 from gossamer.settings.url_rules import url_rules
 
 
@@ -119,17 +122,13 @@ class HostQueries:
     async def patterns(self, query: PatternQuery) -> PatternPage:
         body = {"most": query.limit, "host": query.host}
         if query.host is not None:
-            answer = await self._ask_owner(_address(query.host), "patterns", body)
-            return pattern_page([answer], query.limit)
+            node, told = await self._ask_owner(_address(query.host), "patterns", body)
+            return pattern_page([(node, _findings(node, told))], query.limit)
         try:
             answers = await self._node.requests.ask_all("patterns", body)
         except GossamerError as error:
             raise service_error(error) from error
-        found = []
-        for node, told in answers.items():
-            if not isinstance(told, dict) or "patterns" not in told:
-                raise UnreachableError("no_answer", f"{node} does not answer: {told}")
-            found.append((node, told))
+        found = [(node, _findings(node, told)) for node, told in answers.items()]
         return pattern_page(found, query.limit)
 
     async def take_up(self, asked: TakeUp) -> tuple[str, TakenUp]:
@@ -174,6 +173,14 @@ class HostQueries:
 
 def _address(host: str) -> str:
     return f"http://{host}/"
+
+
+def _findings(node: str, told: object) -> Findings:
+    """What a node told, or why it told nothing."""
+    try:
+        return msgspec.convert(told, Findings)
+    except msgspec.ValidationError as error:
+        raise UnreachableError("no_answer", f"{node} does not answer: {told}") from error
 
 
 def _place(pair: tuple[tuple[int, str, int], HostRow]) -> tuple[int, str, int]:

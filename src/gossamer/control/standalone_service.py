@@ -71,6 +71,7 @@ from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import Submissions, fates
 from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError
+from gossamer.model.findings import findings
 from gossamer.model.host_decisions import take_decisions
 from gossamer.model.progress import Activity, Progress
 
@@ -346,8 +347,8 @@ class StandaloneService:
     # --- hosts
 
     async def patterns(self, query: PatternQuery) -> PatternPage:
-        text = await self._ask(lambda node: node.doubted_patterns(query.limit, query.host))
-        return pattern_page([(NODE, msgspec.json.decode(text))], query.limit)
+        found = await self._ask(lambda node: findings(node, query.limit, query.host))
+        return pattern_page([(NODE, found)], query.limit)
 
     async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
         taken = taken_up(

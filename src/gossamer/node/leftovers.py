@@ -20,15 +20,20 @@ class _Name(msgspec.Struct):
     incarnation: str
 
 
+def incarnation(directory: Path) -> str:
+    """The name under which a node of a cluster wrote its files last; OSError or MsgspecError: it cannot be told."""
+    return msgspec.json.decode((directory / "identity.json").read_bytes(), type=_Name).incarnation
+
+
 def finish_files(out: Path, settings: CrawlSettings) -> None:
     """Finishes WARC files of nodes that were killed: to the last commit, if their state is there."""
     for directory in sorted((out / "nodes").iterdir()) if (out / "nodes").exists() else []:
         if not list((directory / "warc").glob(f"*{OPEN}")):
             continue
         with contextlib.suppress(_native.StateError, OSError, ValueError, msgspec.MsgspecError):
-            identity = msgspec.json.decode((directory / "identity.json").read_bytes(), type=_Name)
+            name = incarnation(directory)
             if (directory / "state").exists():
-                text = to_native(settings, node_name=identity.incarnation)
+                text = to_native(settings, node_name=name)
                 _native.Node(str(directory), text).close()
         for file in (directory / "warc").glob(f"*{OPEN}"):
             size = whole_records(file)

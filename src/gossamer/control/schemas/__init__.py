@@ -38,6 +38,7 @@ from gossamer.control.schemas.nodes import (
 )
 from gossamer.control.schemas.patterns import (
     DoubtedPattern,
+    LearntParameter,
     PatternPage,
     PatternQuery,
     TakenUp,
@@ -105,6 +106,7 @@ __all__ = [
     "HostRow",
     "HostSort",
     "LastVisit",
+    "LearntParameter",
     "NodeCommand",
     "NodeState",
     "NodeView",

@@ -1,4 +1,4 @@
-"""URL patterns that are doubted: why, what is set aside of them, and taking it up."""
+"""URL patterns that are doubted and parameters that change nothing: why, and how to overrule it."""
 
 from pydantic import Field
 
@@ -7,9 +7,9 @@ from gossamer.control.schemas.base import RequestSchema, Schema
 
 class PatternQuery(Schema):
     host: str | None = Field(
-        default=None, min_length=1, max_length=300, description="only patterns of this host"
+        default=None, min_length=1, max_length=300, description="only what was found of this host"
     )
-    limit: int = Field(default=100, ge=1, le=1000)
+    limit: int = Field(default=100, ge=1, le=1000, description="of patterns, and of parameters")
 
 
 class DoubtedPattern(Schema):
@@ -25,10 +25,24 @@ class DoubtedPattern(Schema):
     taken_up: bool = Field(description="they are on their way back to the queue")
 
 
+class LearntParameter(Schema):
+    """What was found about a parameter of a host's URLs."""
+
+    host: str
+    node: str | None = Field(description="the node that owns the host")
+    parameter: str = Field(description="its name")
+    place: str = Field(description="where: a path, a folder, `**` for the whole host")
+    state: str = Field(description="learnt: it changes nothing; undone; kept: by command")
+    evidence: str
+
+
 class PatternPage(Schema):
     patterns: list[DoubtedPattern] = Field(description="those with most URLs set aside first")
     total: int = Field(
         description="patterns that are doubted, on all hosts or on the one asked for"
+    )
+    parameters: list[LearntParameter] = Field(
+        default=[], description="what was found about parameters, by host and name"
     )
 
 
@@ -40,7 +54,8 @@ class TakeUp(RequestSchema):
         default=None,
         min_length=1,
         max_length=8192,
-        description="as it is listed; null: all of the host",
+        description="as it is listed; `?NAME`: the parameter NAME stays in URLs, and those that ended for it are "
+        "visited; null: all patterns of the host",
     )
 
 

@@ -19,6 +19,7 @@ export type HostRow = Schemas["HostRow"];
 export type HostSort = Schemas["HostSort"];
 export type HostStanding = Schemas["HostStanding"];
 export type LastVisit = Schemas["LastVisit"];
+export type LearntParameter = Schemas["LearntParameter"];
 export type NodeCommand = Schemas["NodeCommand"];
 export type NodeView = Schemas["NodeView"];
 export type OutcomeView = Schemas["OutcomeView"];

@@ -31,6 +31,7 @@ from gossamer.control.schemas import (
     HostPage,
     HostQuery,
     HostRow,
+    LearntParameter,
     NodeCommand,
     NodeState,
     NodeView,
@@ -54,6 +55,7 @@ from gossamer.control.schemas import (
     VisitLine,
 )
 from gossamer.control.schemas.hosts import HostStanding
+from gossamer.control.schemas.urls import ParametersView, ParameterView, PatternView
 from gossamer.control.service import NotKnownError, RefusedError
 from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import Submissions, fates
@@ -357,11 +359,25 @@ class ImaginedCluster:
             for host, pattern, reason, evidence, visits, aside in DOUBTED
             if query.host in {None, host} and pattern not in self.trusted
         ]
-        return PatternPage(patterns=rows[: query.limit], total=len(rows))
+        parameter = LearntParameter(
+            host=DOUBTED[0][0],
+            node="north",
+            parameter="ref",
+            place="**",
+            state="kept" if "?ref" in self.trusted else "learnt",
+            evidence=f"the same page under 9 values {HOSTILE}",
+        )
+        return PatternPage(
+            patterns=rows[: query.limit],
+            total=len(rows),
+            parameters=[parameter] if query.host in {None, parameter.host} else [],
+        )
 
     async def take_up(self, asked: TakeUp, who: str) -> TakenUp:
         self.asked.append(("take_up", asked.host, asked.pattern))
         of_host = {row[1]: row[5] for row in DOUBTED if row[0] == asked.host}
+        if asked.pattern is not None and asked.pattern.startswith("?"):
+            of_host[asked.pattern] = 7
         taken = {name: urls for name, urls in of_host.items() if asked.pattern in {None, name}}
         self.trusted |= set(taken)
         text = f"{asked.host}: taken up by the operator"
@@ -384,11 +400,21 @@ class ImaginedCluster:
                 allowed=True, rule=RobotsRule(line=12, allow=True, pattern=HOSTILE),
                 crawl_delay=2.0, fresh_until=0,
             ),
+            pattern=PatternView(
+                pattern=f"/wiki/*?{HOSTILE}", visits=12, evidence="of 12 visits 11 noindex", doubted=HOSTILE,
+                trusted=False, set_aside=True, urls_set_aside=31_402,
+            ),
+            parameters=ParametersView(
+                found=[ParameterView(name="ref", place="**", state="learnt", evidence=HOSTILE)],
+                stripped="ref", visited_as=f"http://museum.example.org/{HOSTILE}",
+            ),
+            soft_404=f"answers a missing name with {HOSTILE}",
             queued=QueuePlace(ahead=12, band=1, depth=4, tries=1, not_before=None),
             visits=[
                 VisitLine(
                     time="2026-11-15T20:01:02.123Z", outcome="timed_out", status=None, bytes=0,
                     ms=30_000, ip="192.0.2.7", found_on=f"http://x.example/{HOSTILE}",
+                    robots="noindex", left_out={"other_site": 14},
                 )
             ],
             host_state=self._host(0),

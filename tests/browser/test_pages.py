@@ -347,6 +347,40 @@ def test_urls_that_bring_nothing_new_are_shown_and_taken_up(
     expect(card).to_be_hidden()
 
 
+def test_parameters_that_change_nothing_are_shown_and_kept(
+    open_tab: Opener, cluster: ImaginedServer
+):
+    tab = open_tab()
+    tab.sign_in(cluster.served.url, cluster.served.token)
+    page = tab.page
+    card = page.locator(".card").filter(has_text="Parameters that change nothing")
+    row = card.get_by_role("row").filter(has_text="**?ref")
+    expect(row).to_contain_text("the same page under 9 values")
+    assert tab.has_injected() == []
+    row.get_by_role("link", name="museum-000.example.org").click()
+    row.get_by_role("button", name="Keep").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The parameter ref stays in the URLs of museum-000.example.org")
+    dialog.get_by_role("button", name="Keep").click()
+    expect(page.locator(".notice.done")).to_contain_text("7 URLs")
+    expect(row).to_contain_text("stays, by command")
+    assert ("take_up", "museum-000.example.org", "?ref") in cluster.cluster.asked
+
+
+def test_the_page_of_a_url_tells_its_evidence(open_tab: Opener, cluster: ImaginedServer):
+    tab = open_tab(width=375, height=812)
+    tab.sign_in(cluster.served.url, cluster.served.token)
+    tab.go("url?u=http%3A%2F%2Fmuseum.example.org%2F", "URL")
+    card = tab.page.locator(".card").filter(has_text="Canonical form")
+    for words in (
+        "of 12 visits 11 noindex", "set aside, 31,402 URLs of its pattern", "changes nothing, so links lose it",
+        "without ref it is", "its host answers a missing name", "says noindex to robots; 14 not followed: other site",
+    ):  # fmt: skip
+        expect(card).to_contain_text(words)
+    assert tab.has_injected() == []
+    assert tab.sideways() <= 0
+
+
 def test_who_may_only_look_is_offered_no_taking_up(open_tab: Opener, cluster: ImaginedServer):
     tab = open_tab(width=375, height=812)
     tab.sign_in(cluster.served.url, cluster.served.read_token)

@@ -85,7 +85,7 @@ def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_cluster_that_has_ended_is_asked_by_its_directory(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    crawl = ["cluster", "--nodes", "2", "--out", out, *LONG_LEASE]
+    crawl: list[str | Path] = ["cluster", "--nodes", "2", "--out", out, *LONG_LEASE]
     with doubtful() as web:
         options = ["--allow-private", "--delay", "0s", "--set", "control.port=0"]
         said = ran(*crawl, web.url, *options).stderr

@@ -1,9 +1,10 @@
-// URL patterns that bring nothing new: why their URLs come last, what is set aside of them, and taking it up.
+// URL patterns that bring nothing new and parameters that change nothing: why, what is set aside, and taking it up.
 
 import { keepAsking } from "./asking.js";
 import { button, fill, h, link, web } from "./dom.js";
 import { count, counted } from "./format.js";
 import { confirmed, doing, tell } from "./notices.js";
+import { parametersCard } from "./parameters.js";
 import { Table } from "./table.js";
 
 /**
@@ -16,11 +17,11 @@ const OF_HOST = 100;
 const OF_ALL = 5;
 
 /**
- * A card with the doubted patterns of one host, or with the worst of all hosts; not there while there is none.
+ * Cards with the doubted patterns and the parameters of one host, or with the worst of all hosts; not there while there is none.
  * @param {Context} context
  * @param {string | null} host
  */
-export function patternsCard(context, host) {
+export function patternCards(context, host) {
   const { api, signal, operates } = context;
   const more = h("p", { class: "hint" });
   const card = h("section", { class: "card", hidden: true, "aria-labelledby": "patterns-head" });
@@ -59,15 +60,17 @@ export function patternsCard(context, host) {
     table.element,
     more,
   );
+  const parameters = parametersCard(context, host, () => again());
   const again = keepAsking(
     context, card, 5,
     () => api.get("/patterns", { query: { host, limit: host === null ? OF_ALL : OF_HOST }, signal }),
     (page) => {
+      parameters.show(page.parameters);
       card.hidden = !page.patterns.length;
       table.show(page.patterns);
       const left = page.total - page.patterns.length;
       fill(more, left > 0 ? `${count(left)} more; a host's page shows all of its own.` : "");
     },
   );
-  return card;
+  return h("div", {}, card, parameters.element);
 }

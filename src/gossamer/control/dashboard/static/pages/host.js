@@ -4,7 +4,7 @@ import { keepAsking } from "../asking.js";
 import { facts, fill, h, link, web } from "../dom.js";
 import { bytes, count, date, relative, span, words } from "../format.js";
 import { actions, gapSource, nextVisit, robots, standing } from "../hosting.js";
-import { patternsCard } from "../patterns.js";
+import { patternCards } from "../patterns.js";
 
 /**
  * @import { HostRow, RobotsView } from "api"
@@ -25,7 +25,7 @@ export function show(root, context) {
     h("h1", {}, web(name)),
     steering,
     place,
-    h("div", { class: "below" }, patternsCard(context, name)),
+    h("div", { class: "below" }, patternCards(context, name)),
   );
   let drawn = "";
   /** @param {HostRow} host */

@@ -7,7 +7,7 @@ import { bytes, capital, count, counted, figure, large, percent, relative, short
 import { doing } from "../notices.js";
 import { GROUPS, tint } from "../outcomes.js";
 import { Past } from "../past.js";
-import { patternsCard } from "../patterns.js";
+import { patternCards } from "../patterns.js";
 import { Plot } from "../plot.js";
 
 /**
@@ -51,7 +51,7 @@ export function show(root, context) {
       h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
-    h("div", { class: "below" }, patternsCard(context, null)),
+    h("div", { class: "below" }, patternCards(context, null)),
   );
 
   const draw = () => {

@@ -2,6 +2,7 @@
 
 import { keepAsking } from "../asking.js";
 import { empty, facts, field, fill, h, link, web, webUrl } from "../dom.js";
+import { linksFact, parametersFact, patternFact } from "../evidence.js";
 import { bytes, count, counted, date, relative, words } from "../format.js";
 import { robots } from "../hosting.js";
 import { account as hostAccount } from "./host.js";
@@ -76,7 +77,11 @@ function describe(account, now, outcomes) {
         ["Alias", account.alias && ["its host is ", web(account.alias.of), " under another name, which is visited"]],
         ["Robots", robotsVerdict(account, now)],
         ["Queue", queuePlace(account.queued, now)],
+        ["URLs like it", patternFact(account)],
+        ["Parameters", parametersFact(account)],
+        ["Soft 404", account.soft_404 && ["its host ", web(account.soft_404)]],
         ["Last visit", account.last_visit && lastVisit(account.last_visit, now, outcomes)],
+        ["Links", linksFact(account)],
         ["Stored", account.last_visit && account.last_visit.warc_file !== null ? `in WARC file ${account.last_visit.warc_file} at byte ${count(account.last_visit.warc_offset)}, ${bytes(account.last_visit.warc_length)}` : null],
         ["Fingerprint", account.fingerprint && h("code", {}, account.fingerprint)],
       ]),
@@ -118,6 +123,7 @@ function verdict(account, now) {
     if (queued.not_before !== null && queued.not_before > now) return [`It is queued and waits for a time: ${relative(queued.not_before, now)}.`];
     return [queued.ahead ? `It is queued: ${counted(queued.ahead, "URL")} of its host ${queued.ahead === 1 ? "is" : "are"} before it.` : "It is queued, and the next of its host."];
   }
+  if (account.pattern?.set_aside) return ["It is set aside: visits to URLs like it brought nothing new."];
   if (last) return [`It was visited ${relative(last.time, now)}: ${words(last.outcome ?? "no outcome")}${last.status === null ? "" : ` (${last.status})`}.`];
   if (account.seen) return ["It is known, and not in the queue."];
   return ["It is not known: no page, sitemap or seed led to it yet."];

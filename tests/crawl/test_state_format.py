@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.audit.crawls import gossamer
 from tests.crawl.conftest import Starter
 from tests.crawl.crawling import Crawl, ended, until
 
@@ -61,6 +62,25 @@ def test_refused_and_left_alone(stopped: Crawl, damage: Callable[[Path], None]) 
     assert str(stopped.out) in stopped.said()
     assert EXPECTED.get(damage, "damaged") in stopped.said()
     assert "Traceback" not in stopped.said()
+    assert stopped.hashes() == before
+
+
+def test_a_directory_of_an_earlier_version(stopped: Crawl) -> None:
+    """Its settings have names that are no more: its pages can be read, and it says why it cannot go on."""
+    older(stopped.out / "state" / "store")
+    settings = stopped.out / "crawl.toml"
+    text = settings.read_text()
+    for table, old in {"parse": "max_links = 2000", "limits": "trap_budget = 100"}.items():
+        text = text.replace(f"[{table}]\n", f"[{table}]\n{old}\n")
+    settings.write_text(f"{text}\n[policy.traps]\nsegments = 8\n")
+    before = stopped.hashes()
+    assert stopped.run(resume=True) == 1
+    assert EXPECTED[older] in stopped.said()
+    why = gossamer("why", stopped.web.url, "--out", stopped.out)
+    assert EXPECTED[older] in why.stderr
+    exported = gossamer("export", stopped.out, "--format", "jsonl")
+    assert (exported.returncode, exported.stderr) == (0, "")
+    assert "settings:" not in gossamer("audit", stopped.out).stderr
     assert stopped.hashes() == before
 
 

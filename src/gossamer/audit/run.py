@@ -16,7 +16,7 @@ from gossamer.audit.report import Report
 from gossamer.audit.scope import ScopeCheck
 from gossamer.errors import SettingsError, UsageError
 from gossamer.node.native_settings import to_native
-from gossamer.settings import CrawlSettings, load
+from gossamer.settings import CrawlSettings, load_saved
 
 EVERY = 2_000
 
@@ -70,7 +70,7 @@ def _settings(out: Path, roots: list[Path], report: Report) -> CrawlSettings | N
     places = [place / "crawl.toml" for place in (out, *roots)]
     file = next((place for place in places if place.exists()), places[0])
     try:
-        return load(file, {})
+        return load_saved(file)
     except SettingsError as error:
         report.violation("settings", "crawl.toml", str(error))
         report.note("politeness and scope are not checked: the settings are not known")

@@ -29,6 +29,7 @@ from gossamer.cli.options import (
     Urls,
     cluster_overrides,
     crawl_overrides,
+    effective_settings,
     saved,
 )
 from gossamer.cli.serving import tell_where
@@ -47,7 +48,7 @@ from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
-from gossamer.settings import CrawlSettings, load
+from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.table import rows, shown, values
 
 
@@ -85,10 +86,10 @@ def cluster(
         allow_private=allow_private,
     )
     overrides |= assignments(settings or []) | cluster_overrides(engine, snapshots, None)
-    effective = load(config or (saved(out) if resume else None), overrides)
+    effective = effective_settings(config, out, overrides, resume=resume)
     if not effective.cluster.snapshots:
         overrides["cluster.snapshots"] = str(out / "snapshots")
-        effective = load(config or (saved(out) if resume else None), overrides)
+        effective = effective_settings(config, out, overrides, resume=resume)
     fixed = None if config else set(overrides)
     _check(effective, saved(out) if resume else None, only=fixed)
     seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
@@ -149,7 +150,7 @@ def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | Non
     check_start(settings, node_name="check")
     if before is None:
         return
-    known = load(before, {})
+    known = load_saved(before)
     old, new = values(known), values(settings)
     fixed = [row.name for row in rows() if not row.live and not _own(row.name)]
     for name in fixed if only is None else [name for name in fixed if _is_given(name, only)]:

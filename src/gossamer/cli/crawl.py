@@ -27,7 +27,7 @@ from gossamer.cli.options import (
     Set,
     Urls,
     crawl_overrides,
-    saved,
+    effective_settings,
 )
 from gossamer.cli.serving import tell_where
 from gossamer.cli.summary import as_json, had_nothing, show_refused, show_summary
@@ -40,7 +40,6 @@ from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.node.start_check import check_start
-from gossamer.settings import load
 
 
 def crawl(
@@ -85,7 +84,7 @@ def crawl(
     if serve_port is not None:
         overrides["control.port"] = serve_port
     overrides |= assignments(settings or [])
-    effective = load(config or (saved(out) if resume else None), overrides)
+    effective = effective_settings(config, out, overrides, resume=resume)
     served = serve or serve_port is not None
     if stay and not served:
         raise UsageError("--stay needs --serve: nobody could bring further seeds")

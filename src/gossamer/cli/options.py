@@ -8,6 +8,7 @@ import typer
 from gossamer.errors import SettingsError
 from gossamer.logging import Level
 from gossamer.node.directory import SETTINGS
+from gossamer.settings import CrawlSettings, load, load_saved
 from gossamer.settings.model import ScopeKind
 
 Urls = Annotated[list[str] | None, typer.Argument(help="Seeds.", metavar="URL...")]
@@ -83,3 +84,11 @@ def saved(out: Path) -> Path | None:
     if not file.exists() and (out / "state").exists():
         raise SettingsError(f"{file} is missing; give the crawl's settings with --config")
     return file if file.exists() else None
+
+
+def effective_settings(
+    config: Path | None, out: Path, overrides: dict[str, Any], *, resume: bool
+) -> CrawlSettings:
+    """From the file that is named; else, of a crawl that goes on, from its own."""
+    own = saved(out) if resume and config is None else None
+    return load(config, overrides) if own is None else load_saved(own, overrides)

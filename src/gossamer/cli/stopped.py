@@ -10,7 +10,7 @@ from gossamer.control.leader.backup import Backup
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
-from gossamer.settings import CrawlSettings, load
+from gossamer.settings import CrawlSettings, load_saved
 
 
 def is_cluster(directory: Path) -> bool:
@@ -41,8 +41,8 @@ def open_nodes(directory: Path) -> list[_native.Node]:
     if not is_cluster(directory):
         if not (directory / "state").exists():
             raise UsageError(f"{directory} holds no crawl (no {directory / 'state'})")
-        return [_open(directory, directory, load(directory / "crawl.toml", {}), None)]
-    settings = load(directory / "crawl.toml", {})
+        return [_open(directory, directory, load_saved(directory / "crawl.toml"), None)]
+    settings = load_saved(directory / "crawl.toml")
     with contextlib.ExitStack() as opened:
         nodes = []
         for place in node_directories(directory):

@@ -18,7 +18,7 @@ from gossamer.node.native_settings import to_native
 from gossamer.policy.hosts.outcomes import REACTIONS
 from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import REASONS
-from gossamer.settings import load
+from gossamer.settings import load_saved
 
 VISITS = 5
 
@@ -62,7 +62,7 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     file = out / "crawl.toml"
     if not file.exists() or not (out / "state").is_dir():
         raise UsageError(f"{out} holds no crawl (no crawl.toml and state)")
-    settings = to_native(load(file, {}))
+    settings = to_native(load_saved(file))
     try:
         account: dict[str, Any] = msgspec.json.decode(_native.why(out, settings, url))
     except _native.StateInUseError as error:

@@ -18,7 +18,7 @@ from gossamer._native import (
 )
 from gossamer.export.stored import StoredPage, stored_pages
 from gossamer.library.http import field, fields
-from gossamer.settings import CrawlSettings, load
+from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
 
 TEXT_LIMIT = 64 << 20
@@ -75,7 +75,7 @@ class _Reader:
     @staticmethod
     def of(out: Path) -> "_Reader":
         file = out / "crawl.toml"
-        settings = load(file if file.exists() else None, {})
+        settings = load_saved(file) if file.exists() else CrawlSettings()
         return _Reader(settings, url_rules(settings))
 
     def parse(self, stored: StoredPage) -> ParsedPage | None:

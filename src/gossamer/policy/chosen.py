@@ -13,6 +13,7 @@ from gossamer.policy.order.formula import Formula
 from gossamer.policy.pages.duplicates import Duplicates
 from gossamer.policy.pages.noarchive import Noarchive
 from gossamer.settings import CrawlSettings
+from gossamer.settings.removed import replacement
 
 T = TypeVar("T")
 
@@ -125,6 +126,8 @@ def check_tables(settings: CrawlSettings) -> None:
     asked = {name for names in named(settings).values() for name in names}
     unknown = sorted(set(settings.policy) - asked - set(DECLARED))
     if unknown:
+        if gone := replacement(f"policy.{unknown[0]}"):
+            raise PolicyError(gone)
         raise PolicyError(
             f"policy.{unknown[0]}: no door names this policy; named are "
             f"{', '.join(sorted(asked | set(DECLARED)))}"

@@ -6,7 +6,7 @@ the native node when it is opened or told new settings (what only it can know, s
 a crawl is begun, `node.start_check` asks for all of them, so that a refusal leaves nothing behind.
 """
 
-from gossamer.settings.load import check, dump, load
+from gossamer.settings.load import check, dump, load, load_saved
 from gossamer.settings.model import CrawlSettings
 
-__all__ = ["CrawlSettings", "check", "dump", "load"]
+__all__ = ["CrawlSettings", "check", "dump", "load", "load_saved"]

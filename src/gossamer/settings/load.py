@@ -10,19 +10,30 @@ from pydantic import BaseModel, ValidationError
 
 from gossamer.errors import SettingsError
 from gossamer.settings.model import CrawlSettings
+from gossamer.settings.removed import replacement, without_removed
 from gossamer.settings.rules import Match, Rule, wrong_rule
 
 
 def load(file: Path | None, overrides: dict[str, Any]) -> CrawlSettings:
     """Settings from a TOML file, with `overrides` (by dotted name) on top of it."""
-    values: dict[str, Any] = {}
-    if file is not None:
-        try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise SettingsError(f"cannot read {file}: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{file} is not valid TOML: {error}") from error
+    return _with(_read(file) if file is not None else {}, file, overrides)
+
+
+def load_saved(file: Path, overrides: dict[str, Any] | None = None) -> CrawlSettings:
+    """The same of a file that a crawl has saved, maybe of an earlier version."""
+    return _with(without_removed(_read(file)), file, overrides or {})
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file} is not valid TOML: {error}") from error
+
+
+def _with(values: dict[str, Any], file: Path | None, overrides: dict[str, Any]) -> CrawlSettings:
     for name, value in overrides.items():
         put(values, name, value)
     return check(values, str(file) if file else "settings")
@@ -52,6 +63,8 @@ def _explain(detail: Any, values: dict[str, Any]) -> str:
     of_rule = place[0] == "rule" and len(place) > 1
     name = wrong_rule(place, values) if of_rule else ".".join(place)
     if detail["type"] == "extra_forbidden":
+        if gone := replacement(name):
+            return gone
         near = difflib.get_close_matches(place[-1], _names_beside(place), n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         return f"unknown setting {name}{hint}"

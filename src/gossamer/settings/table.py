@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from gossamer.errors import SettingsError
 from gossamer.settings.load import check, put
 from gossamer.settings.model import CrawlSettings
+from gossamer.settings.removed import replacement
 from gossamer.settings.units import duration, size
 
 UNITS: Final = {
@@ -119,7 +120,7 @@ def changed(settings: CrawlSettings, new: dict[str, Any]) -> CrawlSettings:
     for name in new:
         row = known.get(name)
         if row is None:
-            raise SettingsError(f"unknown setting {name[:100]}")
+            raise SettingsError(replacement(name) or f"unknown setting {name[:100]}")
         if not row.live:
             raise SettingsError(f"{name} is fixed when the crawl is started; it cannot change now")
     merged = settings.model_dump(mode="json")

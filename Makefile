@@ -12,7 +12,7 @@ help:
 	@echo "make test-fast  quick lint and the tests that start no process and wait for nothing, for daily work"
 	@echo "make coverage   which lines the tests reach, into docs/reference/coverage.md"
 	@echo "make bench      set up, then run the benchmarks and print a table"
-	@echo "make realweb    crawl real software from Debian packages on loopback addresses, beside wget2, and print a table"
+	@echo "make realweb    crawl real software from Debian packages on loopback addresses, beside wget2 and Scrapy, and print a table"
 	@echo "make fuzz       fuzz URL, HTML, robots and HTTP input, 10 minutes each"
 	@echo "make lock       resolve the Python dependencies anew into requirements.lock"
 

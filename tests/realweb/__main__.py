@@ -1,4 +1,7 @@
-"""`python -m tests.realweb [APP...]`: fills and serves real webs, crawls them, prints the table."""
+"""`python -m tests.realweb [APP...]`: fills and serves real webs, crawls them, prints the table.
+
+Exit code 1: nothing could be crawled, or gossamer missed a goal (`goals.py`) in an application.
+"""
 
 import argparse
 import json
@@ -10,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from tests.realweb.alone import alone
 from tests.realweb.crawlers import CRAWLERS
+from tests.realweb.goals import missed
 from tests.realweb.install import install
 from tests.realweb.report import as_json, machine, markdown, table
 from tests.realweb.run import crawled, keep_serving, known, prepared
@@ -24,7 +28,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "apps", nargs="*", metavar="APP", help=f"of {', '.join(known())}; all by default"
     )
-    parser.add_argument("--crawler", default="gossamer,wget2", help=f"of {','.join(CRAWLERS)}")
+    parser.add_argument(
+        "--crawler", default=",".join(CRAWLERS), help="all by default, separated by commas"
+    )
     parser.add_argument("--small", action="store_true", help="some 50 to 150 content pages each")
     parser.add_argument("--time-limit", type=float, default=LIMIT, metavar="S", help="for a crawl")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures for programs")
@@ -72,7 +78,7 @@ def run(given: argparse.Namespace, names: list[str], console: Console) -> int:
         return 1
     if given.keep_serving:
         keep_serving(ready, console)
-    rows, missed = crawled(
+    rows, left_out = crawled(
         ready, given.crawler.split(","), console,
         keep=given.keep, limit=given.time_limit, shown=given.patterns,
     )  # fmt: skip
@@ -81,9 +87,12 @@ def run(given: argparse.Namespace, names: list[str], console: Console) -> int:
         given.json.write_text(json.dumps(as_json(rows), indent=1))
     if given.write:
         command = f"python -m tests.realweb {' '.join(sys.argv[1:])}"
-        notes = sorted({*skipped, *missed})
+        notes = sorted({*skipped, *left_out})
         given.write.write_text(markdown(rows, notes, command, given.time_limit))
-    return 0
+    short = missed(rows)
+    for line in short:
+        console.print(f"missed: {line}", markup=False)
+    return 1 if short else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 """The figures are only as good as the reading of the log."""
 
+from pathlib import Path
+
 import pytest
-from tests.realweb.measure import figures, normal, requests_of
+from tests.realweb.crawlers import Run
+from tests.realweb.goals import missed
+from tests.realweb.measure import Figures, figures, normal, requests_of
 from tests.realweb.patterns import commonest
-from tests.realweb.report import percent
+from tests.realweb.report import TEXT, Row, markdown, percent
 
 HOST = "http://127.30.0.9:28080"
 LOG = b"""\
@@ -75,3 +79,33 @@ def test_patterns_leave_out_names_and_values_that_vary():
 
 def test_only_all_pages_are_100_percent():
     assert [percent(1), percent(0.9999), percent(0)] == ["100 %", "99.9 %", "0.0 %"]
+
+
+def row(
+    covered: float = 1.0,
+    within: float = 1.0,
+    per_page: float = 1.2,
+    *,
+    crawler: str = "gossamer",
+    ended: bool = True,
+) -> Row:
+    figures = Figures(100, covered, 120, per_page, within, {}, {}, {}, [])
+    return Row("wiki", crawler, figures, Run(1.0, ended, 0))
+
+
+def test_goals_that_are_missed_are_named_with_their_application():
+    assert missed([row(), row(1.0, 0.95, 2.0)]) == []
+    assert missed([row(0.5, 0.5, 9.0, crawler="wget2", ended=False)]) == []
+    assert missed([row(0.999)]) == ["wiki: fetched 99.9 % of the content, 100 % wanted"]
+    assert missed([row(within=0.949)]) == [
+        "wiki: fetched 94.9 % at 1.5 requests per page, 95.0 % wanted"
+    ]
+    assert missed([row(per_page=2.01, ended=False)]) == [
+        "wiki: did not end within the time limit", "wiki: 2.01 requests per page, at most 2.0 wanted"
+    ]  # fmt: skip
+
+
+def test_the_page_of_the_docs_has_the_text_of_the_report():
+    page = (Path(__file__).parents[2] / "docs/realweb.md").read_text()
+    assert page.startswith(TEXT)
+    assert markdown([row()], [], "make realweb", 600).startswith(TEXT)

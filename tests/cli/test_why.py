@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.audit.crawls import Crawl, gossamer
 from tests.control.serving import served, until
 from tests.native.doors import Crawl as Judged
@@ -189,3 +190,23 @@ def test_what_a_policy_did_to_a_host_is_told_with_its_reason(tmp_path: Path) -> 
     assert left["given up"] == "by a policy of hosts: nothing new"
     aside = told("aside", set_aside=3600.0, reason="at night")
     assert aside["set aside"] == "by a policy of hosts: at night"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [("dropped", "by a policy: why"), ("set_aside", "why"), ("duplicate", "why")],
+)
+def test_only_what_a_policy_dropped_was_judged_by_a_policy(
+    exported: Crawl, outcome: str, said: str
+) -> None:
+    account = asked(exported, first(exported, "fetched")["url"])
+    account["last_visit"] |= {"outcome": outcome, "reason": "why"}
+    assert dict(describe(account, 0.0))["judged"] == said
+
+
+def test_every_field_is_documented(exported: Crawl) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/files.md").read_text()
+    section = page.split("## `gossamer why URL")[1].split("\n## ")[0]
+    account = asked(exported, first(exported, "fetched")["url"])
+    inner = {name for part in ("pattern", "last_visit", "host_state") for name in account[part]}
+    assert {name for name in account.keys() | inner if f"`{name}`" not in section} == set()

@@ -183,9 +183,9 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
         facts.append(("visit", word))
     if last is not None and last.get("reason"):
-        reason = last["reason"]
-        by = "" if reason.startswith("soft 404") else "by a policy: "
-        facts.append(("judged", f"{by}{reason}"))
+        # Only a door drops; other reasons are the crawler's own (patterns, parameters, soft 404s, rules).
+        by = "by a policy: " if last["outcome"] == "dropped" else ""
+        facts.append(("judged", f"{by}{last['reason']}"))
     if last is not None and last["warc_file"] is not None:
         place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
         facts.append(("stored", place))

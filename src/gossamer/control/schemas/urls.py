@@ -45,7 +45,7 @@ class LastVisit(Schema):
     changes: int = Field(default=0, description="visits that found another content")
     first_visit: float | None = None
     last_change: float | None = None
-    reason: str | None = Field(default=None, description="what a policy said of the page")
+    reason: str | None = Field(default=None, description="why, where the outcome does not say")
     warc_file: int | None = Field(description="serial number of the WARC file")
     warc_offset: int | None
     warc_length: int | None

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from tests.audit.crawls import Crawl, gossamer
+from tests.crawl.pages import crawl as crawl_to_the_end
+from tests.crawl.pages import moved, serving
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.audit import KINDS, Report, audit_crawl
@@ -71,7 +73,9 @@ def test_the_command_says_so(finished: Crawl) -> None:
     assert found["clean"] is True
     assert found["counts"] == {}
     missing = sum(found["not_fetched"].values())
-    assert done.stdout.endswith(f"no violations; {count(missing)} URLs not fetched\n")
+    assert found["pages"] > 0
+    last = f"no violations; {count(found['pages'])} pages, {count(missing)} URLs not fetched\n"
+    assert done.stdout.endswith(last)
 
 
 def test_what_was_not_fetched_is_told_by_reason(finished: Crawl) -> None:
@@ -88,6 +92,15 @@ def test_what_was_not_fetched_is_told_by_reason(finished: Crawl) -> None:
     said = gossamer("audit", finished.out).stdout
     for outcome, number in expected.items():
         assert f"{count(number):>12}  {outcome}: " in said
+
+
+def test_a_crawl_without_a_page_says_so(tmp_path: Path) -> None:
+    """A redirect is no page, wherever it leads."""
+    with serving({"/": moved("/")}) as served:
+        crawl_to_the_end(f"http://127.0.0.1:{served.port}/", out=tmp_path / "out", code=1)
+    done = gossamer("audit", tmp_path / "out")
+    assert done.returncode == 0
+    assert done.stdout.endswith("no violations; 0 pages\n")
 
 
 def test_no_crawl_is_wrong_use(tmp_path) -> None:

@@ -107,7 +107,8 @@ def _show(report: Report, most: int) -> None:
     _show_missing(report)
     violations = f"{count(report.counts.total())} violations" if report.counts else "no violations"
     missing = sum(report.not_fetched.values())
-    print(f"{violations}; {count(missing)} URLs not fetched" if missing else violations)
+    not_fetched = f", {count(missing)} URLs not fetched" if missing else ""
+    print(f"{violations}; {count(report.pages)} pages{not_fetched}")
 
 
 def _show_missing(report: Report) -> None:

@@ -1,12 +1,11 @@
 """An exported index in the hands of a replay tool: pywb finds every page of a crawl by its URL.
 
-It is not among our dependencies; where `wayback` is not on the path, the keys that it asks for are still compared
-with those of the file `cdxj_keys.txt`, which it has made.
+It is not among our dependencies: it is installed once, in a venv of its own below .cache. Where it cannot be had, that
+test is skipped, and the keys that it asks for are still compared with those of the file `cdxj_keys.txt`, which it has made.
 """
 
 import contextlib
 import http.client
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ import pytest
 from tests.audit.crawls import gossamer
 from tests.crawl.crawling import ended, until
 from tests.crawl.pages import crawled, serving
+from tests.realweb.app import CACHE
+from tests.realweb.install import UnavailableError, venv
 
 from gossamer._native import surt
 
@@ -39,9 +40,14 @@ def test_keys_are_those_that_pywb_asks_for() -> None:
 @contextlib.contextmanager
 def replayed(out: Path, place: Path) -> Iterator[int]:
     """pywb with the crawl in `out`; gives its port."""
-    program = shutil.which("wayback")
-    if program is None:
-        pytest.skip("pywb is not installed (no program `wayback` on the path)")
+    try:
+        # Its brotlipy and the brotli of the others cannot live in one venv.
+        python = venv(
+            ("pywb",), CACHE / "pywb", Path(__file__).with_name("replay-requirements.txt")
+        )
+    except UnavailableError as reason:
+        pytest.skip(f"pywb cannot be had: {reason}")
+    program = str(python.with_name("wayback"))
     index = place / "index.cdxj"
     assert gossamer("export", out, "--format", "cdxj", "--output", index).returncode == 0
     paths = f"    index_paths: {index}\n    archive_paths: {out}/warc/\n"

@@ -88,15 +88,18 @@ def _apt(*arguments: str, folder: Path | None = None) -> None:
         raise UnavailableError(f"{' '.join(command)}: {_reason(done)}")
 
 
-def venv(requirements: Sequence[str]) -> Path:
-    """The Python of the harness's venv, with these packages in the pinned versions."""
-    python = VENV / "bin" / "python"
+def venv(requirements: Sequence[str], place: Path = VENV, pinned: Path = PINNED) -> Path:
+    """The Python of the harness's venv, with these packages in the pinned versions.
+
+    `place`: another venv, for what cannot live beside the rest.
+    """
+    python = place / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    wanted = "\n".join(sorted(requirements)) + PINNED.read_text()
-    stamp = VENV / f".{hashlib.sha256(wanted.encode()).hexdigest()[:16]}"
+        subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    wanted = "\n".join(sorted(requirements)) + pinned.read_text()
+    stamp = place / f".{hashlib.sha256(wanted.encode()).hexdigest()[:16]}"
     if not stamp.exists():
-        pip = [str(python), "-m", "pip", "install", "-q", "-c", str(PINNED), *requirements]
+        pip = [str(python), "-m", "pip", "install", "-q", "-c", str(pinned), *requirements]
         done = _run(pip, None, os.environ)
         if done.returncode != 0:
             raise UnavailableError(f"pip install {' '.join(requirements)}: {_reason(done)}")

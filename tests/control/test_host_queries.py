@@ -8,7 +8,7 @@ import pytest
 from gossamer.cluster.assignment import Assignment, Row
 from gossamer.control.host_queries import HostQueries
 from gossamer.control.leader.control_node import ControlNode
-from gossamer.control.schemas import HostAction, HostQuery
+from gossamer.control.schemas import HostAction, HostQuery, PatternQuery
 from gossamer.control.service import NotKnownError, RefusedError, UnreachableError
 from gossamer.errors import EngineAwayError, GossamerError, UsageError
 from gossamer.settings import CrawlSettings
@@ -29,6 +29,23 @@ def state(name: str, queued: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def found(hosts: dict[str, int]) -> dict[str, Any]:
+    """What a node tells of hosts: a doubted pattern and a parameter of each."""
+    pattern = {
+        "pattern": "/*/edit",
+        "reason": "copies",
+        "evidence": None,
+        "visits": 9,
+        "taken_up": False,
+    }
+    parameter = {"parameter": "ref", "place": "**", "state": "learnt", "evidence": "the same"}
+    return {
+        "patterns": [pattern | {"host": host, "set_aside": number} for host, number in hosts.items()],
+        "total": len(hosts),
+        "parameters": [parameter | {"host": host} for host in hosts],
+    }  # fmt: skip
+
+
 class Nodes:
     """Nodes that answer from a table; an error is raised."""
 
@@ -45,6 +62,8 @@ class Nodes:
         if name == "host":
             host = body["host"]
             return state(host, known[host]) if host in known else None
+        if name == "patterns":
+            return found({body["host"]: known[body["host"]]})
         if name == "steer_host":
             return body["host"] in known
         return [{"outcome": "fetched", "status": 200, "time": 1.0} for _ in body["urls"]]
@@ -54,6 +73,9 @@ class Nodes:
         for node, known in self.hosts.items():
             if self.error is not None and node == "b":
                 answers[node] = {"error": str(self.error)}
+                continue
+            if name == "patterns":
+                answers[node] = found(known)
                 continue
             rows = sorted(known.items(), key=lambda row: -row[1])
             answers[node] = {
@@ -153,3 +175,19 @@ async def test_a_url_that_is_none_is_refused_without_asking() -> None:
     account = await queries(nodes).why("mailto:x@example", None)
     assert account.refused
     assert nodes.asked == []
+
+
+async def test_patterns_and_parameters_of_all_nodes_are_one_page() -> None:
+    nodes = Nodes()
+    nodes.hosts = {"a": {"x.test": 3, "z.test": 1}, "b": {"y.test": 5}}
+    page = await queries(nodes).patterns(PatternQuery(limit=2))
+    assert [(row.host, row.node) for row in page.patterns] == [("y.test", "b"), ("x.test", "a")]
+    assert [(row.host, row.node) for row in page.parameters] == [("x.test", "a"), ("y.test", "b")]
+    assert page.total == 3
+    page = await queries(nodes).patterns(PatternQuery(host="z.test"))
+    assert (
+        [row.host for row in page.patterns] == [row.host for row in page.parameters] == ["z.test"]
+    )
+    nodes.error = GossamerError("gone")
+    with pytest.raises(UnreachableError, match="b does not answer"):
+        await queries(nodes).patterns(PatternQuery())

@@ -94,6 +94,20 @@ def test_what_was_not_fetched_is_told_by_reason(finished: Crawl) -> None:
         assert f"{count(number):>12}  {outcome}: " in said
 
 
+def test_outcomes_of_earlier_versions_are_known(finished: Crawl, tmp_path: Path) -> None:
+    crawl = finished.copy(tmp_path / "copy")
+
+    def age(lines: list[Line]) -> None:
+        refused = next(line for line in lines if line["outcome"] == "robots_refused")
+        refused["outcome"] = "trap_suspected"
+
+    crawl.change(age)
+    report = audit_crawl(crawl.out)
+    assert report.clean
+    assert report.not_fetched["trap_suspected"] == 1
+    assert "trap_suspected: an earlier version" in gossamer("audit", crawl.out).stdout
+
+
 def test_a_crawl_without_a_page_says_so(tmp_path: Path) -> None:
     """A redirect is no page, wherever it leads."""
     with serving({"/": moved("/")}) as served:

@@ -15,7 +15,7 @@ import msgspec
 from gossamer._native import host as host_of
 from gossamer.audit.report import Report
 from gossamer.library.fetch_log import LogLine
-from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.outcomes import FORMER, REACTIONS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -106,7 +106,7 @@ def _read_part(part: LogPart, root: Path, report: Report) -> Iterator[Visit]:
 
 
 def _wrong(line: LogLine) -> str:
-    if line.outcome not in REACTIONS:
+    if line.outcome not in REACTIONS and line.outcome not in FORMER:
         return f"no outcome is called {line.outcome!r}"
     if (line.ms or 0.0) < 0:
         return "a visit cannot take less than no time"

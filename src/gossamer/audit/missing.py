@@ -11,12 +11,12 @@ import numpy as np
 from gossamer.audit.integrity import number
 from gossamer.audit.report import Report
 from gossamer.library import LogLine
-from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.outcomes import FORMER, REACTIONS
 
 HAD = frozenset({"fetched", "truncated", "duplicate", "redirected", "not_modified"})
 """Outcomes of URLs that nothing is missing of."""
 
-_NUMBERS = {outcome: place for place, outcome in enumerate(REACTIONS)}
+_NUMBERS = {outcome: place for place, outcome in enumerate([*REACTIONS, *FORMER])}
 
 
 class Missing:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
 from gossamer.cli.text import count, plain, size
-from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.rules.left_out import REASONS
 
 SHOWN = 10
@@ -115,7 +115,7 @@ def _show_missing(report: Report) -> None:
     if report.not_fetched:
         print("not fetched, by the last outcome of each URL:")
     for name, number in report.not_fetched.items():
-        print(f"  {count(number):>12}  {name}: {REACTIONS[name].meaning}")
+        print(f"  {count(number):>12}  {name}: {meaning(name)}")
     if report.links_left_out:
         print("links not followed, counted on each page:")
     for name, number in report.links_left_out.items():

@@ -185,6 +185,15 @@ REACTIONS: Final[dict[str, Reaction]] = {
     ),
 }  # fmt: skip
 
+FORMER: Final = {"trap_suspected": "an earlier version refused it for its look"}
+"""Outcomes that stand in the logs of earlier versions only, and what they meant."""
+
+
+def meaning(outcome: str) -> str:
+    """For people, also of an outcome of an earlier version."""
+    return FORMER[outcome] if outcome in FORMER else REACTIONS[outcome].meaning
+
+
 USUAL: Final = frozenset({"fetched", "not_modified", "redirected", "duplicate", "gone"})
 """Outcomes that any crawl meets, of robots files too: nothing need be done where there are pages."""
 

@@ -8,15 +8,15 @@ pub const BANDS: u8 = 64;
 /// Steps of a score in one band.
 const STEPS: u32 = 65_536 / BANDS as u32;
 
+/// Bands for what promises less than is usual, but one.
+const LOW: f32 = 5.0;
+
 /// From 0 (last) to 1 (first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
 impl Score {
     pub const LAST: Score = Score(0);
-    /// Before the last, and before that.
-    pub const DOUBTED: Score = Score(2 * STEPS as u16);
-    pub const LATER: Score = Score(3 * STEPS as u16);
     pub const FIRST: Score = Score(u16::MAX);
 
     /// Cut to 0 to 1; what is no number is 0.
@@ -25,6 +25,13 @@ impl Score {
         // `as` cuts at the ends, and takes NaN for 0.
         let steps = (value.clamp(0.0, 1.0) * 65_536.0) as u32;
         Score(u16::try_from(steps).unwrap_or(u16::MAX))
+    }
+
+    /// Behind what is usual and before the last: by what a URL promises, from 0 to 1.
+    #[must_use]
+    pub fn low(promises: f32) -> Score {
+        let band = 1 + (promises.clamp(0.0, 1.0) * LOW) as u16;
+        Score(band * STEPS as u16)
     }
 
     #[must_use]

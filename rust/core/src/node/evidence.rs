@@ -50,14 +50,15 @@ impl Node {
         let host = visited.task.url.host_key();
         let links = &visited.links.followed;
         let links = links.iter().filter(|link| link.url.host_key() == host);
-        let text = visited.facts.as_ref().and_then(|facts| {
-            let is_page = facts.kind == "html" && !facts.noindex && !facts.elsewhere;
-            self.novelty.of(host, &facts.samples, is_page)
-        });
+        let facts = visited.facts.as_ref();
+        let is_page =
+            facts.is_some_and(|facts| facts.kind == "html" && !facts.noindex && !facts.elsewhere);
+        let text = facts.and_then(|facts| self.novelty.of(host, &facts.samples, is_page));
         Seen {
             outcome: Some(visited.outcome),
             brought: brought(visited).filter(|_| !leased.visit.link.revisit),
             novelty: text.map_or(1.0, |text| text.fresh),
+            is_page,
             is_part: text.is_some_and(|text| text.is_part),
             bytes: visited.bytes,
             links: links.count().try_into().unwrap_or(u32::MAX),
@@ -126,7 +127,7 @@ impl Node {
             let placed = self
                 .book
                 .lock()
-                .place(&link, self.evidence(), &*self.state)?;
+                .place(&link, true, self.evidence(), &*self.state)?;
             match placed {
                 (Placing::Aside, Some(key)) => self.put_aside(&link, key)?,
                 (Placing::Waits, _) => {

@@ -124,7 +124,7 @@ pub struct Node {
     book: evidence::Book,
     /// Parameters that change nothing, and hosts where one did after all.
     parameters: parameters::ParameterBook,
-    parameter_undos: Vec<u64>,
+    parameter_undos: Vec<(u64, String)>,
     /// How much of a page's text is new on its host.
     novelty: Novelty,
     /// What hosts answer to names that do not exist.

@@ -12,7 +12,7 @@ use super::{Node, NodeError};
 use crate::canonical::Url;
 use crate::frontier::Refusal;
 use crate::links::patterns::{
-    Bare, Finding, ParameterSettings, Parameters, Print, Sessions, State,
+    Bare, Finding, ParameterSettings, Parameters, Print, Sessions, State, has_parameter,
 };
 use crate::links::{LeftOut, Link, Reason, Score};
 use crate::node::pool::{Purpose, Visited};
@@ -20,8 +20,10 @@ use crate::outcome::Outcome;
 use crate::parse::LinkKind;
 use crate::store::state::{Reads, Space, StateError};
 
-/// Rows of URLs that left the queue: this, the host's key and the URL, in the space `meta`.
+/// Rows of URLs that ended for a parameter: this, the host's key and the URL, in the space `meta`. Behind a URL that
+/// never was in the queue stands [`LINKED`], so that it does not take the place of one that was.
 pub(super) const PREFIX: &[u8] = b"stripped/";
+const LINKED: char = '\u{1}';
 
 /// URLs that come back in one batch.
 const SLICE: usize = 1_000;
@@ -135,7 +137,8 @@ impl Node {
             }
             format!("parameter {pattern} changes nothing: links lose it")
         } else {
-            self.parameter_undos.push(url.host_key());
+            let undone = (url.host_key(), finding.name.clone());
+            self.parameter_undos.push(undone);
             format!("parameter {pattern} changes something after all: links keep it")
         };
         self.host_news.add(url.host(), vec![what], &finding.words());
@@ -175,6 +178,11 @@ impl Node {
             };
             stripped += 1;
             self.parameters.lock().count(link.url.host_key(), &bare);
+            // URLs with values that are made up are without end, and lead nowhere else.
+            if !bare.is_made_up {
+                let url = format!("{}{LINKED}", link.url);
+                self.note_stripped(&link, &url);
+            }
             kept.extend(self.bare_link(&link, &bare));
         }
         let mut left_out = LeftOut::default();
@@ -185,7 +193,7 @@ impl Node {
 
     /// The link without what changes nothing; `None`: its page was visited.
     fn bare_link(&self, link: &Link, bare: &Bare) -> Option<Link> {
-        if self.parameters.lock().is_visited(&bare.url) {
+        if self.parameters.lock().is_visited(bare) {
             return None;
         }
         let url = Url::from_canonical(bare.url.clone(), self.rules.grouping).ok()?;
@@ -213,13 +221,12 @@ impl Node {
         now: u64,
     ) -> Result<(), NodeError> {
         let link = &refusal.link;
-        let mut value = link.depth.to_be_bytes().to_vec();
-        value.extend_from_slice(link.from.as_bytes());
-        let row = row_key(link.url.host_key(), link.url.as_str());
-        self.open.writes.put(Space::Meta, row, value);
+        self.note_stripped(link, link.url.as_str());
         let reason = format!(
             "the same page as {}: {} changes nothing there ({})",
-            bare.url, bare.names, bare.evidence
+            bare.url,
+            bare.names.join(", "),
+            bare.evidence
         );
         self.note_outcome(refusal, Some(&reason), now);
         match self.bare_link(link, bare) {
@@ -228,13 +235,22 @@ impl Node {
         }
     }
 
+    /// Keeps what a URL was, to come back to it.
+    fn note_stripped(&mut self, link: &Link, url: &str) {
+        let mut value = link.depth.to_be_bytes().to_vec();
+        value.extend_from_slice(link.from.as_bytes());
+        let row = row_key(link.url.host_key(), url);
+        self.open.begin(self.clock.now());
+        self.open.writes.put(Space::Meta, row, value);
+    }
+
     /// URLs that ended for a finding that does not hold come back. Between two batches.
     pub(super) fn undo_parameters(&mut self) -> Result<(), NodeError> {
-        while let Some(host) = self.parameter_undos.pop() {
-            match self.queue_stripped(host) {
+        while let Some((host, name)) = self.parameter_undos.pop() {
+            match self.queue_stripped(host, &name) {
                 Err(NodeError::State(StateError::DiskFull(_))) => {
                     // It goes on when there is room.
-                    self.parameter_undos.push(host);
+                    self.parameter_undos.push((host, name));
                     return Ok(());
                 }
                 queued => queued?,
@@ -243,11 +259,13 @@ impl Node {
         Ok(())
     }
 
-    /// Queues what ended for parameters of a host; gives how many URLs there were.
-    fn queue_stripped(&mut self, host: u64) -> Result<u64, NodeError> {
+    /// Queues what ended for a parameter of a host; gives how many URLs there were. A URL that never was in the queue
+    /// comes in like any link.
+    fn queue_stripped(&mut self, host: u64, name: &str) -> Result<u64, NodeError> {
         // Rows of batches under way cannot be read yet.
         self.commit_open()?;
-        let (from, to) = (row_key(host, ""), row_key(host, "\u{7f}"));
+        let (mut from, to) = (row_key(host, ""), row_key(host, "\u{7f}"));
+        let start = from.len();
         let mut queued = 0;
         loop {
             let mut slice = Vec::new();
@@ -257,15 +275,25 @@ impl Node {
                     slice.len() < SLICE
                 })?;
             let full = slice.len() == SLICE;
-            let mut links = Vec::with_capacity(slice.len());
+            if let Some((last, _)) = slice.last() {
+                from = [last.as_slice(), b"\0"].concat();
+            }
+            let (mut links, mut linked) = (Vec::new(), Vec::new());
+            self.open.begin(self.clock.now());
             for (row, value) in slice {
-                let url = String::from_utf8_lossy(row.get(from.len()..).unwrap_or_default());
-                links.extend(self.link_stripped(&url, &value));
+                let text = String::from_utf8_lossy(row.get(start..).unwrap_or_default());
+                let url = text.trim_end_matches(LINKED);
+                if !has_parameter(url, name) {
+                    continue;
+                }
+                let is_linked = url.len() < text.len();
+                let list = if is_linked { &mut linked } else { &mut links };
+                list.extend(self.link_stripped(url, &value));
                 self.open.writes.remove(Space::Meta, row);
             }
-            queued += links.len() as u64;
-            self.open.begin(self.clock.now());
+            queued += (links.len() + linked.len()) as u64;
             self.queue(links)?;
+            self.admit(linked)?;
             self.commit_open()?;
             if !full {
                 return Ok(queued);
@@ -310,8 +338,10 @@ impl Node {
             .parameters
             .lock()
             .keep(key, name, &mut self.open.writes);
-        let queued = self.queue_stripped(key)?;
-        Ok(kept.then_some(queued))
+        if !kept {
+            return Ok(None);
+        }
+        Ok(Some(self.queue_stripped(key, name)?))
     }
 }
 

@@ -176,7 +176,10 @@ impl Judge for QueueJudge {
     }
 
     fn placing(&self, link: &Link) -> Result<Placing, StateError> {
-        let placed = self.book.lock().place(link, &self.evidence, &*self.state)?;
+        let placed = self
+            .book
+            .lock()
+            .place(link, false, &self.evidence, &*self.state)?;
         Ok(placed.0)
     }
 

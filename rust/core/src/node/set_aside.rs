@@ -64,7 +64,7 @@ impl Node {
         let placed = self
             .book
             .lock()
-            .place(&refusal.link, self.evidence(), &*self.state)?;
+            .place(&refusal.link, false, self.evidence(), &*self.state)?;
         match placed.1 {
             Some(key) => self.put_aside(&refusal.link, key),
             // The verdict changed in this moment.

@@ -164,7 +164,7 @@ impl View<'_> {
         });
         Ok(json!({
             "found": rows.collect::<Vec<Value>>(),
-            "stripped": bare.as_ref().map(|bare| &bare.names),
+            "stripped": bare.as_ref().map(|bare| bare.names.join(", ")),
             "visited_as": bare.as_ref().map(|bare| &bare.url),
         }))
     }

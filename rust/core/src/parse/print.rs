@@ -46,7 +46,8 @@ impl TextPrint {
         }
     }
 
-    pub(super) fn picture(&mut self, address: &str) {
+    /// Gives the hash of the picture.
+    pub(super) fn picture(&mut self, address: &str) -> u32 {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         let mut sum = hash_of(path);
         for pair in query.split('&') {
@@ -55,7 +56,9 @@ impl TextPrint {
                 sum = sum.wrapping_add(hash_of(pair));
             }
         }
-        self.pictures = self.pictures.wrapping_add(fold(sum, MIX_2));
+        let hash = fold(sum, MIX_2);
+        self.pictures = self.pictures.wrapping_add(hash);
+        short(hash)
     }
 
     /// With the title of the page.

@@ -142,6 +142,9 @@ impl BitCounts {
 const SAMPLED: u64 = 7;
 /// … and of a page at most so many: those of some 4,000 words.
 const SAMPLES: usize = 512;
+/// Pictures of a page that count, each like so many samples: a page that only shows a picture is one.
+const PICTURES: usize = 16;
+const LIKE_SAMPLES: u32 = 4;
 /// With fewer samples of shingles, the first words stand for the text.
 const FEW: usize = 6;
 const FIRST_WORDS: usize = 24;
@@ -159,6 +162,8 @@ pub struct TextSignals {
     numbered: [u32; NUMBERED],
     numbered_count: usize,
     first_words: [u32; FIRST_WORDS],
+    pictures: [u32; PICTURES],
+    picture_count: usize,
     before: [u64; 2],
     /// Which of the last words are numbers, a bit each.
     numbers: u8,
@@ -179,6 +184,8 @@ impl TextSignals {
             numbered: [0; NUMBERED],
             numbered_count: 0,
             first_words: [0; FIRST_WORDS],
+            pictures: [0; PICTURES],
+            picture_count: 0,
             before: [0; 2],
             numbers: 0,
             words: 0,
@@ -196,7 +203,12 @@ impl TextSignals {
 
     /// A picture of the page, as its address is written.
     pub fn picture(&mut self, address: &str) {
-        self.print.picture(address);
+        let hash = self.print.picture(address);
+        let known = &self.pictures[..self.picture_count];
+        if self.hashing && known.len() < PICTURES && !known.contains(&hash) {
+            self.pictures[self.picture_count] = hash;
+            self.picture_count += 1;
+        }
     }
 
     /// Bytes of all words, and one more for each word.
@@ -205,9 +217,17 @@ impl TextSignals {
         u32::try_from(self.bytes).unwrap_or(u32::MAX)
     }
 
-    /// Samples of the shingles: pages that share text share samples.
+    /// Samples of the shingles, and of the pictures: pages that share text share samples.
     #[must_use]
     pub fn samples(&self) -> Vec<u32> {
+        let mut samples = self.samples_of_text();
+        for picture in &self.pictures[..self.picture_count] {
+            samples.extend((0..LIKE_SAMPLES).map(|n| picture.wrapping_add(n)));
+        }
+        samples
+    }
+
+    fn samples_of_text(&self) -> Vec<u32> {
         if self.sampled + self.numbered_count < FEW {
             self.first_words[..self.words.min(FIRST_WORDS)].to_vec()
         } else if self.sampled < SHORT {

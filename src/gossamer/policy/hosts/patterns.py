@@ -50,6 +50,9 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part_value: Share = 0.4
     """The value of a visit that brings a part of one larger page, such as a message that is also in its thread: known text, and yet a page of
     its own."""
+    marked_value: Share = 0.5
+    """The value of a page that says `noindex` or names another URL as its own, times the share of its text that is new: what the site says
+    is one sign, and the text another. Some sites say so of all their pages."""
     hopeless_visits: Count = 50
     """A doubted pattern is hopeless after so many visits (`word_visits` where it is doubted on `known_hosts` other hosts) …"""
     plain_weight: Annotated[float, msgspec.Meta(ge=1.0, le=100.0)] = 3.0
@@ -60,6 +63,16 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern_share: Share = 0.02
     """A hopeless pattern has this share of the host's useful visits before the next is set aside: the more there is of a site, the more
     evidence."""
+    contrast: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 0.5
+    """Nothing is hopeless on a host that had fewer useful visits than this for each visit of it, of which `hopeless_visits` and no copies count:
+    where all of a site looks worthless it is the measure that does not fit …"""
+    overwhelming: Count = 1000
+    """… unless it had so many visits."""
+    worthless_visits: Count = 5000
+    """All that is doubted on a host, hopeless or not, has so many visits that bring nothing, or …"""
+    worthless_share: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 3.0
+    """… this share of the host's useful visits, whichever is more; then what promises less than `low` is set aside: a repository browser
+    shows every file of every version in six ways, and a crawl of it has to end."""
     word_visits: Count = 16
     """Visits before a word of the path or a parameter can be doubted, whatever the pattern around it …"""
     word_good: Share = 0.15
@@ -69,8 +82,8 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     else …"""
     ends: Share = 0.1
     """… and if at most this share of its pages leads to no further one (a tree of folders has ends), …"""
-    span: Count = 4
-    """… over so many links from page to page, …"""
+    span: Count = 12
+    """… over so many links from page to page (real trees of folders are hardly deeper), …"""
     known_links: Share = 0.5
     """… and at most this share of their links was known (the pages of a manual link to each other)."""
     long_path: Segments = 7
@@ -84,7 +97,7 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Runs of up to so many segments are looked for: such a link repeats the folders that it names."""
     crowded_query: Count = 4
     """Hint: a query of so many parameters."""
-    years_ahead: Count = 2
+    years_ahead: Count = 1
     """Hint: a date, by year and month. A family of dates is endless when it goes further than so many years ahead: nobody
     writes pages for that time, they are made as they are asked for. The past has archives, and ends."""
     token: Count = 16

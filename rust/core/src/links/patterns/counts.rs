@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::evidence::{Brought, EvidenceSettings, Visit, enough, value};
+use super::evidence::{Brought, EvidenceSettings, Visit, value};
 use super::hint;
 use super::learners::Learners;
 use super::row::{Counts, Decided, Decision};
 use super::take_up::{Mark, Taking};
 use super::text::{Pattern, key_of};
-use super::words::{Words, words};
+use super::words::{Words, Worth, words};
 use crate::links::{Link, Score};
 use crate::outcome::Outcome;
 use crate::store::state::{Reads, Space, StateError, Writes};
@@ -34,6 +34,8 @@ const ACTIVE: usize = 1 << 20;
 /// Patterns of one host that are told apart.
 const PATTERNS: u32 = 1_000;
 const OTHERS: &str = "…";
+/// A view promises a little less than what is usual, until it was seen.
+const VIEW: f32 = 0.9;
 
 /// A host, and the hash of a pattern or 0.
 pub type CountKey = (u64, u64);
@@ -77,6 +79,8 @@ pub struct Seen {
     pub brought: Option<Brought>,
     /// The share of its text that is new on its host.
     pub novelty: f32,
+    /// It is a page by its own right: no raw text, no feed.
+    pub is_page: bool,
     /// The rest of it is part of one larger page.
     pub is_part: bool,
     pub bytes: u64,
@@ -97,6 +101,8 @@ pub struct Doubt {
 #[derive(Debug)]
 pub struct PageAt {
     pub key: CountKey,
+    /// The hash of its URL.
+    url: u64,
     /// The pattern of the page that led to it.
     from: Option<CountKey>,
     /// The family of URLs with a hint that it belongs to, and what it led to of that.
@@ -131,6 +137,8 @@ pub struct HostCounts {
     pub(super) taking: BTreeMap<CountKey, Taking>,
     hosts_of: HashMap<u64, u32>,
     words: Words,
+    /// Patterns that others are made of, and that were not met yet.
+    bases: HashSet<CountKey>,
     /// Hosts with a pattern or a word that promises less than others.
     uneven: HashSet<u64>,
     /// Somebody asks which rows were counted.
@@ -270,17 +278,42 @@ impl HostCounts {
             return Ok(key);
         }
         row.hint = pattern.hint;
+        let is_base = self.bases.remove(&key);
         let of_host = self.row((host, 0), "", reads)?;
         if of_host.patterns < PATTERNS {
             of_host.patterns += 1;
             if let Some(row) = self.rows.get_mut(&key) {
                 row.is_counted = true;
+                row.is_base |= is_base;
+            }
+            for base in pattern.bases() {
+                self.note_base((host, key_of(&base)), reads)?;
             }
             return Ok(key);
         }
-        self.rows.remove(&key);
+        // What a word that reads like it was judged by stays.
+        let applied = self.applied;
+        let is_empty = |row: &Counts| !row.is_dirty && row.doubt.is_none() && row.batch <= applied;
+        if self.rows.get(&key).is_some_and(is_empty) {
+            self.rows.remove(&key);
+        }
         self.row(others_of(host), OTHERS, reads)?.is_counted = true;
         Ok(others_of(host))
+    }
+
+    /// Others are made of this pattern.
+    fn note_base(&mut self, key: CountKey, reads: &dyn Reads) -> Result<(), StateError> {
+        if self.known(key, reads)?.is_none_or(|row| !row.is_counted) {
+            if self.bases.len() < IN_RAM {
+                self.bases.insert(key);
+            }
+            return Ok(());
+        }
+        let row = self.row(key, "", reads)?;
+        if !std::mem::replace(&mut row.is_base, true) {
+            self.soil(key);
+        }
+        Ok(())
     }
 
     /// The row of the family that a pattern belongs to.
@@ -318,6 +351,7 @@ impl HostCounts {
         self.learners.touch(host);
         Ok(PageAt {
             key,
+            url: xxh3_64(link.url.as_str().as_bytes()),
             from: self.parent_key(link, settings, reads)?,
             family,
             fresh_family: 0,
@@ -359,19 +393,15 @@ impl HostCounts {
         }
         page.fresh += 1;
         let pattern = self.pattern(link, settings, reads)?;
-        let key = self.pattern_row(host, &pattern, reads)?;
-        let is_own = key == page.key;
-        if let Some(row) = self.rows.get_mut(&key) {
-            if is_own {
-                page.fresh_own += 1;
-            } else {
-                row.evidence.fed = row.evidence.fed.saturating_add(1);
-                let is_useful = row.doubt.is_none();
-                let is_useful = is_useful && self.doubted_word(host, &pattern.text).is_none();
-                page.fresh_other += u32::from(is_useful);
-            }
+        // A pattern has a row when it is visited: most of those that links name are never met again.
+        let key = (host, pattern.key());
+        if key == page.key {
+            page.fresh_own += 1;
+        } else {
+            let is_doubted = self.is_doubted(key);
+            let is_useful = !is_doubted && self.doubted_word(host, &pattern.text).is_none();
+            page.fresh_other += u32::from(is_useful);
         }
-        self.soil(key);
         if let Some(family) = self.family_row(host, &pattern, reads)?
             && let Some(row) = self.rows.get_mut(&family)
         {
@@ -399,14 +429,23 @@ impl HostCounts {
         let of_host = (page.key.0, 0);
         let keys = [Some(of_host), Some(page.key), page.family];
         let keys: Vec<CountKey> = keys.into_iter().flatten().collect();
-        let is_hopeless = self.hopeless_key(page, settings, reads)?.is_some();
-        let novelty = (seen.novelty / settings.novel.max(f32::MIN_POSITIVE)).min(1.0);
+        let doubted = self.doubted_page(page, reads)?;
+        let is_hopeless = match doubted {
+            Some(key) => self.is_hopeless(key, settings, reads)?,
+            None => false,
+        };
+        // Of a page the frame is known, of other content nothing should be.
+        let novel = if seen.is_page { settings.novel } else { 1.0 };
+        let novelty = (seen.novelty / novel.max(f32::MIN_POSITIVE)).min(1.0);
         // Of a pattern that is new: what links of the host are worth in general.
         let usual = self.row(of_host, "", reads)?.evidence.hub(1.0);
         let pattern = self.row(page.key, "", reads)?.pattern.clone();
         let usual = usual.min(self.words.estimate(page.key.0, &pattern, settings));
         let hub = self.row(page.key, "", reads)?.evidence.hub(usual);
-        let visit = seen.brought.map(|brought| Visit {
+        // Of a redirect to a URL like its own only what comes of that one says something.
+        let is_moved = seen.brought == Some(Brought::Redirect) && page.fresh_own > 0;
+        let brought = seen.brought.filter(|_| !is_moved);
+        let visit = brought.map(|brought| Visit {
             hub,
             kind: match brought {
                 Brought::New if novelty < 0.5 && !seen.is_part => Brought::Near,
@@ -415,6 +454,7 @@ impl HostCounts {
                 other => other,
             },
             novelty,
+            fresh_text: seen.novelty.min(1.0),
             is_part: seen.is_part,
             fresh_own: page.fresh_own,
             fresh_other: page.fresh_other,
@@ -445,21 +485,26 @@ impl HostCounts {
             row.evidence.doubted_visits += u32::from(is_hopeless);
             self.touch(*key);
         }
+        let worth = visit.map_or(0.0, |visit| value(&visit, settings));
+        if doubted.is_some() && visit.is_some() && worth < settings.low {
+            let row = self.row(of_host, "", reads)?;
+            row.evidence.worthless = row.evidence.worthless.saturating_add(1);
+        }
         let is_trusted = self.trusted.contains_key(&page.key.0) && {
             let pattern = self.row(page.key, "", reads)?.pattern.clone();
             self.is_trusted(page.key, page.family, &pattern)
         };
-        if visit.is_none() || is_trusted {
+        let Some(visit) = visit.filter(|_| !is_trusted) else {
             return Ok(Vec::new());
+        };
+        let alone = Visit {
+            fresh_other: 0,
+            ..visit
+        };
+        let own = value(&alone, settings);
+        if own >= settings.high && page.fresh_own > 0 {
+            self.row(page.key, "", reads)?.leads(page.url);
         }
-        let worth = visit.map_or(0.0, |visit| value(&visit, settings));
-        let own = visit.map_or(0.0, |visit| {
-            let alone = Visit {
-                fresh_other: 0,
-                ..visit
-            };
-            value(&alone, settings)
-        });
         for from in page.from.into_iter().chain([of_host]) {
             if let Some(row) = self.rows.get_mut(&from) {
                 // What is only good for what it leads to in turn counts half: a farm of links leads to itself.
@@ -473,7 +518,12 @@ impl HostCounts {
         // That a page is not there says nothing of its words.
         let is_there = !matches!(seen.brought, Some(Brought::Error));
         let word = if is_there {
-            self.judge_words(page.key, (worth, own), settings, reads)?
+            let worth = Worth {
+                kind: visit.kind,
+                value: worth,
+                own,
+            };
+            self.judge_words(page.key, worth, settings, reads)?
         } else {
             None
         };
@@ -543,7 +593,7 @@ impl HostCounts {
     fn judge_words(
         &mut self,
         key: CountKey,
-        (worth, own): (f32, f32),
+        worth: Worth,
         settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<Option<Doubt>, StateError> {
@@ -551,11 +601,15 @@ impl HostCounts {
         if let Some((key, word)) = self.doubted_word(host, &pattern) {
             let others = self.hosts_of.get(&key.1).map_or(0, |hosts| hosts - 1);
             let is_known = others >= settings.known_hosts;
-            let worth = if is_known { own } else { worth };
-            let mean = self.words.visit_one(host, &word, worth, settings);
-            let row = self.row(key, &word, reads)?;
-            row.evidence.visits = row.evidence.visits.saturating_add(1);
-            row.evidence.good += u32::from(worth >= settings.low);
+            let value = if is_known { worth.own } else { worth.value };
+            let mean = self
+                .words
+                .visit_one(host, &word, value, worth.kind, settings);
+            let evidence = &mut self.row(key, &word, reads)?.evidence;
+            evidence.visits = evidence.visits.saturating_add(1);
+            evidence.good += u32::from(value >= settings.low);
+            let count = &mut evidence.brought[worth.kind as usize];
+            *count = count.saturating_add(1);
             if mean < settings.high {
                 self.soil(key);
                 return Ok(None);
@@ -571,8 +625,7 @@ impl HostCounts {
             let hosts = hosts_of.get(&key_of(word));
             hosts.is_some_and(|hosts| *hosts >= settings.known_hosts)
         };
-        let worths = (worth, own);
-        let found = self.words.visit(host, &pattern, worths, is_known, settings);
+        let found = self.words.visit(host, &pattern, worth, is_known, settings);
         let Some(blamed) = found else {
             return Ok(None);
         };
@@ -581,7 +634,9 @@ impl HostCounts {
         if row.is_trusted || row.change.is_some() {
             return Ok(None);
         }
-        (row.evidence.visits, row.evidence.good) = (blamed.visits, blamed.good);
+        let evidence = &mut row.evidence;
+        (evidence.visits, evidence.good) = (blamed.visits, blamed.good);
+        evidence.brought = blamed.brought;
         let reason = format!(
             "of {} visits {} brought something new",
             blamed.visits, blamed.good
@@ -607,10 +662,11 @@ impl HostCounts {
         }))
     }
 
-    /// Where a URL belongs in its host's queue, and the pattern that says so.
+    /// Where a URL belongs in its host's queue, and the pattern that says so. `is_found`: its page is just being counted.
     pub fn place(
         &mut self,
         link: &Link,
+        is_found: bool,
         settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<(Placing, Option<CountKey>), StateError> {
@@ -635,21 +691,21 @@ impl HostCounts {
         if self.is_trusted(key, family, &pattern.text) {
             return Ok((Placing::Usual, None));
         }
+        let promises = self.promises(key, &pattern, settings, reads)?;
+        let low = Score::low(promises / settings.high.max(f32::MIN_POSITIVE));
         if let Some(doubted) = self.doubted_key(key, family, &pattern.text) {
-            if !self.is_hopeless(doubted, settings, reads)? {
-                return Ok((Placing::Low(Score::DOUBTED), Some(doubted)));
-            }
-            let of_host = self.row((host, 0), "", reads)?;
-            let useful = of_host.evidence.brought[Brought::New as usize];
-            let most = settings.base as f32 + settings.share * useful as f32;
-            let is_over = of_host.evidence.doubted_visits as f32 >= most;
-            let own = settings.pattern_share * useful as f32;
-            let row = self.row(doubted, "", reads)?;
-            let is_over = is_over || row.evidence.visits as f32 >= own;
-            let placing = if is_over {
+            let is_hopeless = self.is_hopeless(doubted, settings, reads)?;
+            let is_over = self.is_over(doubted, is_hopeless, promises, settings, reads)?;
+            // What goes on for ever leads only to itself.
+            let is_list = Some(doubted) != family;
+            let is_led =
+                is_over && is_list && self.is_led_to(key, link, is_found, settings, reads)?;
+            let placing = if is_over && !is_led {
                 Placing::Aside
-            } else {
+            } else if is_hopeless {
                 Placing::Low(Score::LAST)
+            } else {
+                Placing::Low(low)
             };
             return Ok((placing, Some(doubted)));
         }
@@ -661,16 +717,79 @@ impl HostCounts {
                 return Ok((Placing::Waits, None));
             }
         }
-        let promises = self.words.estimate(host, &pattern.text, settings);
-        let promises = match self.rows.get(&key) {
-            Some(row) => row.evidence.estimate(promises),
-            None => promises,
-        };
         Ok(if promises < settings.high {
-            (Placing::Low(Score::LATER), None)
+            (Placing::Low(low), None)
         } else {
             (Placing::Usual, None)
         })
+    }
+
+    /// What a visit of a pattern is worth, by what is known of it, or of its words.
+    fn promises(
+        &mut self,
+        key: CountKey,
+        pattern: &Pattern,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<f32, StateError> {
+        let mut usual = self.words.estimate(key.0, &pattern.text, settings);
+        if pattern.is_suffixed() {
+            for base in pattern.bases() {
+                // The page first, and then the views of it, as long as they are not known to bring more.
+                if self.known((key.0, key_of(&base)), reads)?.is_some() {
+                    usual = usual.min(settings.high * VIEW);
+                }
+            }
+        }
+        Ok(match self.rows.get(&key) {
+            // What others are views of comes before them.
+            Some(row) if row.is_base && row.doubt.is_none() => {
+                row.evidence.estimate(usual).max(settings.high)
+            }
+            Some(row) => row.evidence.estimate(usual),
+            None => usual,
+        })
+    }
+
+    /// Whether what is doubted has had its share of the host's visits.
+    fn is_over(
+        &mut self,
+        doubted: CountKey,
+        is_hopeless: bool,
+        promises: f32,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let of_host = &self.row((doubted.0, 0), "", reads)?.evidence;
+        if promises < settings.low && of_host.is_exhausted(settings) {
+            return Ok(true);
+        }
+        if !is_hopeless {
+            return Ok(false);
+        }
+        let useful = of_host.brought[Brought::New as usize] as f32;
+        let most = settings.base as f32 + settings.share * useful;
+        let is_over = of_host.doubted_visits as f32 >= most;
+        let row = self.row(doubted, "", reads)?;
+        Ok(is_over || row.evidence.visits as f32 >= settings.pattern_share * useful)
+    }
+
+    /// Whether a URL was found on a page of its own pattern that was worth something. `is_found`: what that page is worth
+    /// is not known yet, so it may be.
+    fn is_led_to(
+        &mut self,
+        key: CountKey,
+        link: &Link,
+        is_found: bool,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        if is_found {
+            return Ok(self.parent_key(link, settings, reads)? == Some(key));
+        }
+        let from = xxh3_64(link.from.as_bytes());
+        let row = self.known(key, reads)?;
+        Ok(row.is_some_and(|row| row.leading.contains(&from)))
     }
 
     /// The family, the pattern or the word of it that is doubted.
@@ -699,9 +818,13 @@ impl HostCounts {
     ) -> Result<bool, StateError> {
         let hosts = self.hosts_of.get(&key.1).copied().unwrap_or(0);
         let is_known = hosts > settings.known_hosts;
+        let of_host = self.row((key.0, 0), "", reads)?;
+        let useful = of_host.evidence.brought[Brought::New as usize];
         let row = self.row(key, "", reads)?;
         // A family that goes on for ever is not judged by what its pages are worth.
-        Ok(row.is_family || row.evidence.is_hopeless(is_known, settings))
+        Ok(row.is_family
+            || row.evidence.is_hopeless(is_known, row.is_base, settings)
+                && row.evidence.stands_out(useful, settings))
     }
 
     /// Whether something of a host promises less than the rest.
@@ -719,7 +842,8 @@ impl HostCounts {
         reads: &dyn Reads,
     ) -> Result<(), StateError> {
         let host = page.key.0;
-        if self.row((host, 0), "", reads)?.set_aside == 0 {
+        let of_host = self.row((host, 0), "", reads)?;
+        if of_host.set_aside == 0 || of_host.evidence.is_exhausted(settings) {
             return Ok(());
         }
         let pattern = self.row(page.key, "", reads)?.pattern.clone();
@@ -735,22 +859,18 @@ impl HostCounts {
         Ok(())
     }
 
-    /// What is doubted and hopeless about a page.
-    fn hopeless_key(
+    /// What is doubted about a page.
+    fn doubted_page(
         &mut self,
         page: &PageAt,
-        settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<Option<CountKey>, StateError> {
         let pattern = self.row(page.key, "", reads)?.pattern.clone();
-        match self.doubted_key(page.key, page.family, &pattern) {
-            Some(key) if self.is_hopeless(key, settings, reads)? => Ok(Some(key)),
-            _ => Ok(None),
-        }
+        Ok(self.doubted_key(page.key, page.family, &pattern))
     }
 
-    /// Whether a URL of a family that is not judged yet is one to try: the first few, and the first that each page
-    /// leads to. So some visits reach far into the family, and tell whether it ends.
+    /// Whether a URL of a family that is not judged yet is one to try: the first few, and the first that is further than
+    /// all before. So few visits reach far into the family, and tell whether it ends.
     fn is_tried(
         &mut self,
         family: CountKey,
@@ -758,14 +878,11 @@ impl HostCounts {
         settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<bool, StateError> {
-        let from = xxh3_64(link.from.as_bytes());
-        let hosts = self.hosts_of.get(&family.1).copied().unwrap_or(0);
-        let few = enough(true, hosts >= settings.known_hosts, settings);
         let row = self.row(family, "", reads)?;
-        let is_first = row.tried_from != from;
-        row.tried_from = from;
+        let is_further = row.tried_depth < link.depth;
+        row.tried_depth = row.tried_depth.max(link.depth);
         row.tried = row.tried.saturating_add(1);
-        Ok(is_first || row.tried <= few)
+        Ok(is_further || row.tried <= settings.visits_known)
     }
 
     /// Visits of a host that told something of their patterns.

@@ -37,7 +37,8 @@ fn visit(
     let seen = Seen {
         outcome: Some(Outcome::Fetched),
         brought: Some(brought),
-        novelty: 1.0,
+        novelty: f32::from(u8::from(brought == Brought::New)),
+        is_page: true,
         is_part: false,
         bytes: 10,
         ..Seen::default()
@@ -125,7 +126,7 @@ fn a_doubted_pattern_comes_last_then_is_set_aside_until_it_is_trusted() {
     let state = MemoryState::default();
     let mut counts = HostCounts::default();
     let place = |counts: &mut HostCounts, path: &str| {
-        let placed = counts.place(&link(path), &settings(), &state);
+        let placed = counts.place(&link(path), false, &settings(), &state);
         placed.unwrap().0
     };
     for n in 0..20 {
@@ -196,6 +197,7 @@ fn an_endless_family_is_doubted_whatever_its_words_and_its_text() {
             outcome: Some(Outcome::Fetched),
             brought: Some(Brought::New),
             novelty: 1.0,
+            is_page: true,
             is_part: false,
             bytes: 10,
             links: 6,
@@ -216,7 +218,7 @@ fn an_endless_family_is_doubted_whatever_its_words_and_its_text() {
         from: Arc::from("http://a.example/deep/q/r/s/t/"),
         ..link("/deep/q/r/s/t/u/")
     };
-    let placed = counts.place(&next, &settings(), &state).unwrap();
+    let placed = counts.place(&next, false, &settings(), &state).unwrap();
     assert!(
         matches!(placed.0, Placing::Low(_) | Placing::Aside),
         "{placed:?}"

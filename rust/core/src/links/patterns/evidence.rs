@@ -25,10 +25,15 @@ pub struct EvidenceSettings {
     pub novel: f32,
     pub hub_value: f32,
     pub part_value: f32,
+    pub marked_value: f32,
     pub hopeless_visits: u32,
     pub hopeless: f32,
     pub plain_weight: f32,
     pub pattern_share: f32,
+    pub contrast: f32,
+    pub overwhelming: u32,
+    pub worthless_visits: u32,
+    pub worthless_share: f32,
     pub word_visits: u32,
     pub word_good: f32,
     pub low: f32,
@@ -48,8 +53,10 @@ const LED: u32 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Visit {
     pub kind: Brought,
-    /// Of a new page: how much of its text is new, from 0 to 1.
+    /// How much of its text is new, from 0 to 1; enough of it is 1.
     pub novelty: f32,
+    /// The share of its text that is new.
+    pub fresh_text: f32,
     /// What is not new is part of one larger page.
     pub is_part: bool,
     /// Fresh links of the page to its own pattern, and to others that are not doubted.
@@ -80,8 +87,11 @@ pub enum Brought {
     Soft404,
 }
 
+/// Kinds of [`Brought`].
+pub(super) const KINDS: usize = 8;
+
 impl Brought {
-    pub const ALL: [(Brought, &'static str); 8] = [
+    pub const ALL: [(Brought, &'static str); KINDS] = [
         (Brought::New, "new"),
         (Brought::Near, "with hardly any new text"),
         (Brought::Copy, "copies"),
@@ -98,10 +108,10 @@ impl Brought {
 pub struct Evidence {
     pub visits: u32,
     /// By what they brought, in the order of [`Brought::ALL`].
-    pub brought: [u32; 8],
+    pub brought: [u32; KINDS],
     pub fresh_own: u32,
     pub fresh_other: u32,
-    /// URLs of the pattern that other pages led to; of a family: pages that led to some.
+    /// Of a family: other pages that led to some of it.
     pub fed: u32,
     /// Visited URLs that pages of the pattern led to.
     led: u32,
@@ -123,6 +133,8 @@ pub struct Evidence {
     pub good: u32,
     /// Visits since nothing is hoped of it.
     pub doubted_visits: u32,
+    /// Of a host: visits to URLs that were doubted, and were worth nothing.
+    pub worthless: u32,
 }
 
 impl Evidence {
@@ -209,23 +221,49 @@ impl Evidence {
 
     /// Whether hardly any of all its visits was worth something: what is left of it can be set aside.
     #[must_use]
-    pub fn is_hopeless(&self, is_known: bool, settings: &EvidenceSettings) -> bool {
+    pub fn is_hopeless(&self, is_known: bool, is_base: bool, settings: &EvidenceSettings) -> bool {
         let enough = if is_known {
             settings.word_visits
         } else {
             settings.hopeless_visits
         };
-        let plain = [
+        let plain = self.count(&[
             Brought::Copy,
             Brought::Noindex,
             Brought::Canonical,
             Brought::Redirect,
             Brought::Soft404,
-        ];
-        let plain: u32 = plain.iter().map(|kind| self.brought[*kind as usize]).sum();
+        ]);
+        // That its text is known says nothing of what others are views of: they may have been visited first.
+        if is_base && plain * 2 < self.visits {
+            return false;
+        }
         let more = (settings.plain_weight - 1.0).max(0.0) * plain as f32;
         self.visits as f32 + more >= enough as f32
             && self.good as f32 <= settings.hopeless * self.visits as f32
+    }
+
+    /// Whether a host that brought so many new pages shows what these visits lack. Where most of a host is like them it is
+    /// the measure that does not fit; only copies are nothing new for certain.
+    pub(super) fn stands_out(&self, useful: u32, settings: &EvidenceSettings) -> bool {
+        let certain = self.count(&[Brought::Copy, Brought::Soft404]);
+        let visits = self.visits.saturating_sub(certain);
+        let wanted = visits.min(settings.hopeless_visits) as f32 * settings.contrast;
+        useful as f32 >= wanted || visits >= settings.overwhelming
+    }
+
+    /// Of a host: whether all that is doubted on it together has had its visits.
+    pub(super) fn is_exhausted(&self, settings: &EvidenceSettings) -> bool {
+        let useful = self.brought[Brought::New as usize] as f32;
+        let most = f32::max(
+            settings.worthless_visits as f32,
+            settings.worthless_share * useful,
+        );
+        self.worthless as f32 >= most
+    }
+
+    fn count(&self, kinds: &[Brought]) -> u32 {
+        kinds.iter().map(|kind| self.brought[*kind as usize]).sum()
     }
 
     /// Whether clearly more of its visits were worth something than of a hopeless pattern.
@@ -268,7 +306,7 @@ impl Evidence {
         if !self.is_closed(settings) {
             return false;
         }
-        if self.value() < settings.low && self.is_hopeless(is_known, settings) {
+        if self.value() < settings.low && self.is_hopeless(is_known, false, settings) {
             return true;
         }
         match hint {
@@ -278,11 +316,6 @@ impl Evidence {
             Hint::Date => self.year > year + settings.hints.years_ahead,
             _ => (is_known || self.span() >= settings.span) && self.only_grows(settings),
         }
-    }
-
-    /// Whether it is that of a word: only how many visits were worth something is known.
-    pub(super) fn is_word(&self) -> bool {
-        self.brought == [0; 8]
     }
 
     /// Whether a family is not judged yet: it had too few visits, or it may be endless and was not followed far enough.
@@ -312,12 +345,6 @@ impl Evidence {
     /// The evidence in words.
     #[must_use]
     pub fn words(&self) -> String {
-        if self.is_word() {
-            return format!(
-                "of {} visits {} were worth something",
-                self.visits, self.good
-            );
-        }
         let mut words = format!("of {} visits", self.visits);
         let mut separator = ' ';
         for (count, (_, name)) in self.brought.iter().zip(Brought::ALL) {
@@ -338,8 +365,8 @@ impl Evidence {
         }
     }
 
-    fn numbers(&self) -> [u32; 21] {
-        let mut numbers = [0; 21];
+    fn numbers(&self) -> [u32; 22] {
+        let mut numbers = [0; 22];
         numbers[..8].copy_from_slice(&self.brought);
         numbers[8..].copy_from_slice(&[
             self.visits,
@@ -355,6 +382,7 @@ impl Evidence {
             self.farthest,
             self.led,
             self.good,
+            self.worthless,
         ]);
         numbers
     }
@@ -377,6 +405,7 @@ impl Evidence {
         evidence.farthest = reader.small()?;
         evidence.led = reader.small()?;
         evidence.good = reader.small()?;
+        evidence.worthless = reader.small()?;
         let mut float = || {
             Some(f32::from_bits(u32::from_be_bytes(
                 reader.take(4)?.try_into().ok()?,
@@ -409,6 +438,8 @@ pub(super) fn value(visit: &Visit, settings: &EvidenceSettings) -> f32 {
             f32::max(visit.novelty, settings.part_value)
         }
         Brought::New | Brought::Near => visit.novelty,
+        // What the site says is one sign, and the text is another: a site may say so of all its pages.
+        Brought::Noindex | Brought::Canonical => settings.marked_value * visit.fresh_text,
         _ => 0.0,
     };
     // A page that is nothing by itself may be the only way to others.

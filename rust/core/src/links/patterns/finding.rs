@@ -6,6 +6,8 @@ use super::print::Likeness;
 
 /// Hashes of each kind that are told apart; no setting is larger.
 const MOST: usize = 16;
+/// Of so many agreements one value may have been met before.
+const REPEATED: u32 = 4;
 
 /// The numbers of `policy/hosts/parameters.py`, explained there.
 #[derive(Clone, Debug, Deserialize)]
@@ -57,9 +59,16 @@ pub struct Finding {
     pub without: u32,
     /// URLs that kept it after it was learnt, to see whether that still holds.
     pub samples: u32,
+    /// Its values are made up for each link, as those of sessions and trackers are: what was found in some paths holds for
+    /// others. The number of a page is none: it says nothing in an article, and everything in a list.
+    #[serde(default)]
+    pub is_made_up: bool,
     /// Links that lost it, in this process.
     #[serde(skip)]
     pub stripped: u64,
+    /// Values that had been met with another page before.
+    #[serde(skip)]
+    pub(super) repeated: u32,
     /// Its name or its values are those of sessions.
     #[serde(skip)]
     pub(super) is_session: bool,
@@ -70,8 +79,9 @@ pub struct Finding {
     pub(super) probes: u32,
     #[serde(skip)]
     pub(super) pages: Vec<u64>,
+    /// With the page that each was met with first.
     #[serde(skip)]
-    pub(super) values: Vec<u64>,
+    pub(super) values: Vec<(u64, u64)>,
     #[serde(skip)]
     pub(super) paths: Vec<u64>,
 }
@@ -119,7 +129,11 @@ impl Finding {
                 self.without += u32::from(seen.without);
                 note(&mut self.pages, seen.page);
                 for value in seen.values.into_iter().flatten() {
-                    note(&mut self.values, value);
+                    let met = self.values.iter().find(|(known, _)| *known == value);
+                    self.repeated += u32::from(met.is_some_and(|(_, page)| *page != seen.page));
+                    if met.is_none() && self.values.len() < MOST {
+                        self.values.push((value, seen.page));
+                    }
                 }
                 note(&mut self.paths, seen.path);
             }
@@ -162,6 +176,20 @@ impl Finding {
             (true, false) => Judgement::AsksForOne,
             (true, true) => Judgement::Learnt,
         }
+    }
+
+    /// As it is kept when it holds.
+    pub(super) fn learnt(&self) -> Finding {
+        Finding {
+            state: State::Learnt,
+            is_made_up: self.is_session || self.repeated * REPEATED <= self.agreements,
+            ..self.clone()
+        }
+    }
+
+    /// Whether it speaks for leaving the parameter out in its own place.
+    pub(super) fn agrees(&self) -> bool {
+        self.agreements > 0 && self.differences == 0 && self.state != State::Undone
     }
 
     /// For people.

@@ -21,7 +21,7 @@ const COUNTED: usize = 24;
 /// Folders of one host that are learnt about.
 const NODES: usize = 256;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// A child by the hash of its name.
 pub type Child = u32;
@@ -30,8 +30,22 @@ pub type Child = u32;
 struct Node {
     visits: u16,
     is_wild: bool,
-    /// The commonest children, with their visits.
-    children: Vec<(Child, u16)>,
+    /// The commonest children.
+    children: Vec<Counted>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counted {
+    child: Child,
+    visits: u16,
+    /// Of those, so many may be of children that it took the place of.
+    others: u16,
+}
+
+impl Counted {
+    fn own(self) -> u16 {
+        self.visits.saturating_sub(self.others)
+    }
 }
 
 /// What was learnt of one host.
@@ -54,9 +68,9 @@ impl Learner {
     pub fn is_named(&self, folder: u64, child: Child) -> bool {
         let node = self.nodes.get(&folder);
         let children = node.map_or(&[][..], |node| &node.children);
-        let visits = children.iter().find(|(known, _)| *known == child);
+        let known = children.iter().find(|known| known.child == child);
         let part = node.map_or(0, |node| node.visits / PART);
-        visits.is_some_and(|(_, visits)| *visits >= OFTEN && *visits >= part)
+        known.is_some_and(|known| known.own() >= OFTEN && known.own() >= part)
     }
 
     /// Counts a visit below a child of a folder.
@@ -71,12 +85,20 @@ impl Learner {
         }
         self.is_changed = true;
         node.visits += 1;
-        if let Some((_, visits)) = node.children.iter_mut().find(|(known, _)| *known == child) {
-            *visits = visits.saturating_add(1);
+        if let Some(known) = node.children.iter_mut().find(|known| known.child == child) {
+            known.visits = known.visits.saturating_add(1);
         } else if node.children.len() < COUNTED {
-            node.children.push((child, 1));
-        } else if let Some(least) = node.children.iter_mut().min_by_key(|(_, visits)| *visits) {
-            *least = (child, least.1.saturating_add(1));
+            node.children.push(Counted {
+                child,
+                visits: 1,
+                others: 0,
+            });
+        } else if let Some(least) = node.children.iter_mut().min_by_key(|known| known.visits) {
+            *least = Counted {
+                child,
+                visits: least.visits.saturating_add(1),
+                others: least.visits,
+            };
         }
         let distinct = node.children.len();
         node.is_wild |= distinct > FEW && distinct * 2 > usize::from(node.visits);
@@ -97,9 +119,10 @@ impl Learner {
             out.push(u8::from(node.is_wild));
             put_number(&mut out, node.visits.into());
             put_number(&mut out, node.children.len() as u64);
-            for (child, visits) in &node.children {
-                out.extend_from_slice(&child.to_be_bytes());
-                put_number(&mut out, (*visits).into());
+            for known in &node.children {
+                out.extend_from_slice(&known.child.to_be_bytes());
+                put_number(&mut out, known.visits.into());
+                put_number(&mut out, known.others.into());
             }
         }
         out
@@ -122,7 +145,11 @@ impl Learner {
             };
             for _ in 0..reader.small::<usize>()?.min(COUNTED) {
                 let child = u32::from_be_bytes(reader.take(4)?.try_into().ok()?);
-                node.children.push((child, reader.small()?));
+                node.children.push(Counted {
+                    child,
+                    visits: reader.small()?,
+                    others: reader.small()?,
+                });
             }
             nodes.insert(folder, node);
         }
@@ -163,6 +190,15 @@ mod tests {
         for end in 0..learner.encode().len() {
             let _ = Learner::decode(&learner.encode()[..end]);
         }
+    }
+
+    #[test]
+    fn none_of_very_many_has_a_name() {
+        let mut learner = Learner::default();
+        for n in 0..2_000 {
+            learner.visit(1, n % 500);
+        }
+        assert!((0..500).all(|child| learner.is_wild(1, child)));
     }
 
     #[test]

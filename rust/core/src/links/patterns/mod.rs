@@ -24,7 +24,7 @@ pub use evidence::{Brought, Evidence, EvidenceSettings, Visit};
 pub use finding::{Finding, ParameterSettings, State};
 pub use hint::HintSettings;
 pub use novelty::Novelty;
-pub use parameters::{Bare, Parameters, Sessions, stored as stored_parameters};
+pub use parameters::{Bare, Parameters, Sessions, has_parameter, stored as stored_parameters};
 pub use print::{Comparison, Likeness, Print};
 pub use row::{Change, Counts, Decided, Decision};
 pub use take_up::{DoubtedRow, Taking};

@@ -6,6 +6,8 @@
 //!
 //! * Bounded memory: [`PAGES`] pages to compare with, [`OPEN`] open questions, [`LEARNT`] findings.
 //! * Nothing is found by names alone, nor without a look at URLs without the parameter.
+//! * What was found in some paths holds for one that was not looked at only if the values are made up for each link; a
+//!   path whose own pages speak against it keeps the parameter.
 //! * A finding is looked at again: some URLs keep the parameter, and too many other pages undo it for good.
 //! * What holds is a row of the space `meta`, `parameter/` ++ host key ++ hash of place and name, which goes with the
 //!   host's partition. Evidence that led to nothing yet is in memory only, and is soon gathered again.
@@ -77,10 +79,11 @@ pub struct Sessions<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Bare {
     pub url: String,
-    /// The names that it lost, for people.
-    pub names: String,
+    /// The names that it lost.
+    pub names: Vec<String>,
     pub evidence: String,
-    parameters: usize,
+    /// The values of all of them are made up for each link.
+    pub is_made_up: bool,
 }
 
 #[derive(Debug)]
@@ -145,13 +148,16 @@ impl Parameters {
         hosts.flat_map(|(host, findings)| findings.values().map(|found| (*host, found)))
     }
 
-    /// Hosts with a finding that does not hold any more.
+    /// Hosts and names with a finding that does not hold any more.
     #[must_use]
-    pub fn undone(&self) -> Vec<u64> {
-        let gone = |finding: &Finding| finding.state != State::Learnt;
-        let hosts = self.settled.iter();
-        let hosts = hosts.filter(|(_, findings)| findings.values().any(gone));
-        hosts.map(|(host, _)| *host).collect()
+    pub fn undone(&self) -> Vec<(u64, String)> {
+        let gone = self.all().filter(|(_, found)| found.state != State::Learnt);
+        let mut gone: Vec<_> = gone
+            .map(|(host, found)| (host, found.name.clone()))
+            .collect();
+        gone.sort_unstable();
+        gone.dedup();
+        gone
     }
 
     /// A page was visited; a print without a page says that there is none under this URL.
@@ -320,10 +326,7 @@ impl Parameters {
                     asks = true;
                 }
                 Judgement::Learnt if !stays && self.findings < LEARNT => {
-                    let finding = Finding {
-                        state: State::Learnt,
-                        ..finding.clone()
-                    };
+                    let finding = finding.learnt();
                     self.open.pop(&(host, key));
                     if self
                         .settled
@@ -358,17 +361,7 @@ impl Parameters {
         let places = places(path_of(url));
         let mut lost: Vec<(&str, &Finding)> = Vec::new();
         for (name, _) in parameters(url.as_str()).take(PARAMETERS) {
-            let mut found = places
-                .iter()
-                .filter_map(|place| of_host.get(&place_key(place, name)));
-            let mut learnt = None;
-            let stays = found.any(|finding| {
-                if finding.state == State::Learnt {
-                    learnt = Some(finding);
-                }
-                finding.state != State::Learnt
-            });
-            if let Some(finding) = learnt.filter(|_| !stays && !self.is_kept(of_host, name))
+            if let Some(finding) = self.found(url.host_key(), of_host, &places, name)
                 && lost.iter().all(|(known, _)| *known != name)
             {
                 lost.push((name, finding));
@@ -381,10 +374,42 @@ impl Parameters {
         let evidence: Vec<String> = lost.iter().map(|(_, found)| found.words()).collect();
         Some(Bare {
             url: without(url.as_str(), &names),
-            names: names.join(", "),
+            names: names.into_iter().map(str::to_owned).collect(),
             evidence: evidence.join("; "),
-            parameters: names.len(),
+            is_made_up: lost.iter().all(|(_, found)| found.is_made_up),
         })
+    }
+
+    /// What says that a parameter is left out of a URL of these places.
+    fn found<'a>(
+        &'a self,
+        host: u64,
+        of_host: &'a HashMap<u64, Finding>,
+        places: &[String; 3],
+        name: &str,
+    ) -> Option<&'a Finding> {
+        if self.is_kept(of_host, name) {
+            return None;
+        }
+        let keys = places.each_ref().map(|place| place_key(place, name));
+        let mut learnt = None;
+        for finding in keys.iter().filter_map(|key| of_host.get(key)) {
+            if finding.state != State::Learnt {
+                return None;
+            }
+            learnt = learnt.or(Some(finding));
+        }
+        let learnt = learnt?;
+        let [own, ..] = keys;
+        if of_host.contains_key(&own) {
+            return Some(learnt);
+        }
+        // Of this path itself nothing is settled.
+        match self.open.peek(&(host, own)) {
+            Some(open) if open.differences > 0 => None,
+            Some(open) if open.agrees() => Some(learnt),
+            _ => learnt.is_made_up.then_some(learnt),
+        }
     }
 
     fn is_kept(&self, of_host: &HashMap<u64, Finding>, name: &str) -> bool {
@@ -392,12 +417,16 @@ impl Parameters {
         kept.is_some_and(|finding| finding.state == State::Kept)
     }
 
-    /// Whether the page of a URL was visited, under this or another value of what it lost.
+    /// Whether the page of a URL was visited, under this or another value of what it lost. That it was with some other
+    /// parameter says nothing.
     #[must_use]
-    pub fn is_visited(&self, bare: &str) -> bool {
-        let variants = self.pages.peek(&xxh3_64(bare.as_bytes()));
+    pub fn is_visited(&self, bare: &Bare) -> bool {
+        let variants = self.pages.peek(&xxh3_64(bare.url.as_bytes()));
         variants.is_some_and(|known| {
-            known.is_empty() || known.iter().any(|variant| variant.print.is_page())
+            let is_same =
+                |name: &str| name.is_empty() || bare.names.iter().any(|lost| lost == name);
+            let mut same = known.iter().filter(|variant| is_same(&variant.name));
+            known.is_empty() || same.any(|variant| variant.print.is_page())
         })
     }
 
@@ -405,25 +434,27 @@ impl Parameters {
     #[must_use]
     pub fn is_sample(&self, url: &Url, bare: &Bare, settings: &ParameterSettings) -> bool {
         let lot = xxh3_64(url.as_str().as_bytes());
-        if bare.parameters != 1 || settings.sample == 0 || !lot.is_multiple_of(settings.sample) {
+        let [name] = bare.names.as_slice() else {
+            return false;
+        };
+        if settings.sample == 0 || !lot.is_multiple_of(settings.sample) {
             return false;
         }
         let found = self.of(url.host_key());
-        let found = found.filter(|finding| finding.name == bare.names);
+        let found = found.filter(|finding| finding.name == *name);
         let (samples, stripped) = found.fold((0, 0), |(samples, stripped), finding| {
             (finding.samples.max(samples), finding.stripped.max(stripped))
         });
         u64::from(samples) < u64::from(settings.samples) + stripped / PER_SAMPLE
-            && self.is_visited(&bare.url)
+            && self.is_visited(bare)
     }
 
     /// A link lost a parameter.
     pub fn count(&mut self, host: u64, bare: &Bare) {
         if let Some(of_host) = self.settled.get_mut(&host) {
-            let lost = of_host.values_mut().filter(|found| {
-                found.state == State::Learnt
-                    && bare.names.split(", ").any(|name| found.name == name)
-            });
+            let lost = of_host
+                .values_mut()
+                .filter(|found| found.state == State::Learnt && bare.names.contains(&found.name));
             lost.for_each(|found| found.stripped += 1);
         }
     }
@@ -500,6 +531,12 @@ fn places(path: &str) -> [String; 3] {
 fn path_of(url: &Url) -> &str {
     let path = url.path_and_query();
     path.split('?').next().unwrap_or(path)
+}
+
+/// Whether a URL has a parameter of that name.
+#[must_use]
+pub fn has_parameter(url: &str, name: &str) -> bool {
+    parameters(url).any(|(known, _)| known == name)
 }
 
 /// The parameters of a URL; only `&` stands between them, which is what all servers agree on.

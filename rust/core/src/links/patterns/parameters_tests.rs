@@ -124,8 +124,14 @@ fn a_parameter_that_changes_nothing_is_learnt_and_stored() {
     assert_eq!(bench.stripped("/p77?a=1&ref=zz"), expected);
     assert_eq!(bench.stripped("/p77?a=1"), None);
     let bare = bench.parameters.strip(&url("/p1?ref=zz")).unwrap();
-    assert!(bench.parameters.is_visited(&bare.url));
-    assert!(!bench.parameters.is_visited("http://e.org/p77"));
+    assert!(bench.parameters.is_visited(&bare));
+    let other = bench.parameters.strip(&url("/p77?ref=zz")).unwrap();
+    assert!(!bench.parameters.is_visited(&other));
+    // That a page was seen in red says nothing of the page itself.
+    bench.visit("/p77?color=red", "red");
+    assert!(!bench.parameters.is_visited(&other));
+    bench.visit("/p77?ref=1", "all colours");
+    assert!(bench.parameters.is_visited(&other));
     // Another process knows it too; of another host nothing is known.
     bench.parameters = Parameters::open(&bench.state).unwrap();
     assert_eq!(bench.stripped("/p77?a=1&ref=zz"), expected);
@@ -261,4 +267,28 @@ fn some_urls_keep_it_to_see_whether_that_still_holds() {
     });
     let samples = samples.count();
     assert!((80..320).contains(&samples), "{samples}");
+}
+
+#[test]
+fn a_number_that_means_nothing_in_articles_may_mean_something_in_a_list() {
+    let mut bench = Bench::new();
+    for article in ["ant", "bee", "cat", "dog", "elk"] {
+        let page = format!("/a-{article}");
+        bench.visit(&page, &words(&page));
+        for n in 1..4 {
+            bench.visit(&format!("{page}?page={n}"), &words(&page));
+        }
+    }
+    // Here it was found, and there nobody has looked.
+    assert!(bench.stripped("/a-ant?page=9").is_some());
+    assert_eq!(bench.stripped("/news?page=2"), None);
+    // Values that are made up for each link are the same everywhere.
+    bench.visit_all("ref", 40, |n| {
+        format!("/p-{}", char::from(b'a' + (n % 26) as u8))
+    });
+    assert!(bench.stripped("/news?ref=abc").is_some());
+    // Unless the place itself speaks against it.
+    bench.visit("/news", &words("/news"));
+    bench.visit("/news?ref=one", &words("/other"));
+    assert_eq!(bench.stripped("/news?ref=abc"), None);
 }

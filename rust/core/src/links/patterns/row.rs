@@ -1,5 +1,7 @@
 //! The row of a host or of a URL pattern: its counters, and what was decided about it.
 
+use std::collections::VecDeque;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::evidence::Evidence;
@@ -8,13 +10,16 @@ use crate::codec::{Reader, put_bytes, put_number};
 use crate::links::cut;
 use crate::outcome::Outcome;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Words of the sketch of in-linking domains: 256 bits tell some hundreds apart.
 const SKETCH: usize = 4;
 
 /// Bytes kept of a reason.
 const REASON: usize = 300;
+
+/// Pages of a pattern that are remembered for what they led to.
+const LEADING: usize = 64;
 
 /// The counters of a host or of a pattern.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,13 +49,18 @@ pub struct Counts {
     pub doubt: Option<Box<str>>,
     /// Of a pattern: somebody said that it is not to be doubted.
     pub is_trusted: bool,
-    /// Of a family: URLs that were placed before it was judged, and the page of the last one; only in memory.
+    /// Of a family: URLs that were placed before it was judged, and the greatest depth of one; only in memory.
     pub(super) tried: u32,
-    pub(super) tried_from: u64,
+    pub(super) tried_depth: u16,
     /// Of a family: that it is judged, and not doubted, was told; only in memory.
     pub(super) is_cleared: bool,
+    /// Of a pattern: others are made of it by one more folder or a query (`/ID/` of `/ID/raw`): they are views of it, and it is none.
+    pub(super) is_base: bool,
     /// URLs that are set aside now.
     pub set_aside: u64,
+    /// Of a pattern: the last pages that were worth something and led to more of it, by the hash of their URL. What they led to is
+    /// not set aside, so that a list is followed from page to page whatever the rest of its pattern brings.
+    pub(super) leading: VecDeque<u64>,
     /// Of a pattern: what a policy decided.
     pub change: Option<Change>,
     pub(super) is_dirty: bool,
@@ -164,6 +174,14 @@ impl Counts {
         change.weight.max(0.0)
     }
 
+    /// A page was worth something, and led to more of its pattern.
+    pub(super) fn leads(&mut self, page: u64) {
+        if self.leading.len() >= LEADING {
+            self.leading.pop_front();
+        }
+        self.leading.push_back(page);
+    }
+
     /// Notes that a page of another registered domain links here; false: that was known.
     pub(super) fn linked(&mut self, domain: &str) -> bool {
         let bit = xxh3_64(domain.as_bytes()) as usize % (SKETCH * 64);
@@ -209,12 +227,21 @@ impl Counts {
         }
         self.evidence.write(&mut out);
         out.push(self.hint.map_or(0, |hint| hint as u8 + 1));
-        let flags = [self.is_trusted, self.is_counted, self.is_family];
-        out.push((0..3).fold(0, |bits, at| bits | u8::from(flags[at]) << at));
+        let flags = [
+            self.is_trusted,
+            self.is_counted,
+            self.is_family,
+            self.is_base,
+        ];
+        out.push((0..4).fold(0, |bits, at| bits | u8::from(flags[at]) << at));
         let doubt = self.doubt.as_deref().unwrap_or_default();
         put_bytes(&mut out, cut(doubt, REASON).as_bytes());
         for word in self.domains {
             out.extend_from_slice(&word.to_be_bytes());
+        }
+        out.push(self.leading.len() as u8);
+        for page in &self.leading {
+            out.extend_from_slice(&page.to_be_bytes());
         }
         if let Some(change) = &self.change {
             out.push(1 | u8::from(change.given_up) << 1 | u8::from(change.budget.is_some()) << 2);
@@ -249,11 +276,15 @@ impl Counts {
             .and_then(|at| Hint::ALL.get(at).copied());
         let flags = reader.byte()?;
         (counts.is_trusted, counts.is_counted) = (flags & 1 != 0, flags & 2 != 0);
-        counts.is_family = flags & 4 != 0;
+        (counts.is_family, counts.is_base) = (flags & 4 != 0, flags & 8 != 0);
         let doubt = std::str::from_utf8(reader.bytes()?).ok()?;
         counts.doubt = (!doubt.is_empty()).then(|| doubt.into());
         for word in &mut counts.domains {
             *word = u64::from_be_bytes(reader.take(8)?.try_into().ok()?);
+        }
+        for _ in 0..reader.byte()? {
+            let page = u64::from_be_bytes(reader.take(8)?.try_into().ok()?);
+            counts.leading.push_back(page);
         }
         if let Some(flags) = reader.byte() {
             let budget = reader.number()?;

@@ -75,6 +75,31 @@ impl Pattern {
         key_of(&self.text)
     }
 
+    /// Whether it looks like a view of a page: a word behind what varies (`/ID/raw`).
+    #[must_use]
+    pub fn is_suffixed(&self) -> bool {
+        let varies = |part: &str| part.contains(['*', '{']);
+        let mut parts = self.text.trim_end_matches('/').rsplit('/');
+        let (last, before) = (parts.next(), parts.next());
+        !self.text.contains('?')
+            && last.is_some_and(|last| !varies(last))
+            && before.is_some_and(varies)
+    }
+
+    /// The patterns that it may be a view of: without its query, or without the last part of its path.
+    #[must_use]
+    pub fn bases(&self) -> Vec<String> {
+        if let Some((path, _)) = self.text.split_once('?') {
+            return vec![path.to_owned()];
+        }
+        let path = self.text.trim_end_matches('/');
+        let folder = path.rfind('/').map_or("", |slash| &path[..slash]);
+        if folder.is_empty() || path.ends_with("**") {
+            return Vec::new();
+        }
+        vec![folder.to_owned(), format!("{folder}/")]
+    }
+
     /// Tells the learner of a visit.
     pub fn teach(&self, learner: &mut Learner) {
         for (folder, child) in &self.names {

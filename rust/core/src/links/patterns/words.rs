@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::evidence::EvidenceSettings;
+use super::evidence::{Brought, EvidenceSettings, KINDS};
 
 /// Words of all hosts that are counted; more are not until the process begins anew.
 const WORDS: usize = 1 << 18;
@@ -20,14 +20,18 @@ struct Stat {
     good: u32,
     /// Visits that were good by the page itself, whatever it led to.
     own_good: u32,
+    /// By what they brought.
+    brought: [u32; KINDS],
     /// Sums of values and of weights; older ones weigh less.
     value: f32,
     weight: f32,
 }
 
 impl Stat {
-    fn add(&mut self, value: f32, settings: &EvidenceSettings) {
+    fn add(&mut self, value: f32, kind: Brought, settings: &EvidenceSettings) {
         let keep = 1.0 - 1.0 / settings.memory.max(1.0);
+        let count = &mut self.brought[kind as usize];
+        *count = count.saturating_add(1);
         self.visits = self.visits.saturating_add(1);
         self.good = self.good.saturating_add(u32::from(value >= 0.5));
         self.value = self.value * keep + value;
@@ -55,6 +59,16 @@ pub(super) struct Blamed {
     pub word: String,
     pub visits: u32,
     pub good: u32,
+    pub brought: [u32; KINDS],
+}
+
+/// What a visit was worth to its words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth {
+    pub kind: Brought,
+    pub value: f32,
+    /// By the page itself, whatever it led to.
+    pub own: f32,
 }
 
 #[derive(Debug, Default)]
@@ -63,18 +77,19 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Counts a visit that was worth so much, by itself `own`, for the words of its pattern; gives the one that is to
+    /// Counts what a visit was worth for the words of its pattern; gives the one that is to
     /// blame, if that is plain by now. `is_known`: the word is doubted on other hosts.
     pub fn visit(
         &mut self,
         host: u64,
         pattern: &str,
-        (value, own): (f32, f32),
+        worth: Worth,
         is_known: impl Fn(&str) -> bool,
         settings: &EvidenceSettings,
     ) -> Option<Blamed> {
         let of_host = self.stat(host, "")?;
-        of_host.add(value, settings);
+        let Worth { kind, value, own } = worth;
+        of_host.add(value, kind, settings);
         let host_good = of_host.good;
         let mut worst: Option<(String, Stat)> = None;
         let mut known = None;
@@ -82,7 +97,7 @@ impl Words {
             let Some(stat) = self.stat(host, &word) else {
                 continue;
             };
-            stat.add(value, settings);
+            stat.add(value, kind, settings);
             stat.own_good = stat.own_good.saturating_add(u32::from(own >= 0.5));
             if stat.is_as_elsewhere(settings) && is_known(&word) {
                 known = Some((word.clone(), *stat));
@@ -101,6 +116,7 @@ impl Words {
                 word,
                 visits: stat.visits,
                 good: stat.own_good,
+                brought: stat.brought,
             });
         }
         let (word, stat) = worst?;
@@ -112,6 +128,7 @@ impl Words {
             word,
             visits: stat.visits,
             good: stat.good,
+            brought: stat.brought,
         })
     }
 
@@ -121,10 +138,11 @@ impl Words {
         host: u64,
         word: &str,
         value: f32,
+        kind: Brought,
         settings: &EvidenceSettings,
     ) -> f32 {
         self.stat(host, word).map_or(0.0, |stat| {
-            stat.add(value, settings);
+            stat.add(value, kind, settings);
             stat.mean()
         })
     }

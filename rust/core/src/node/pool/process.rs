@@ -176,9 +176,10 @@ fn take_page(visited: &mut Visited, response: &Response, rules: &Rules, policies
     }
     let print = Print::of(&page, visited.content.as_ref());
     let canonical = canonical_of(&page, &visited.task.url, rules);
+    // A page that the crawl may not visit is none that this one could be had by.
     let elsewhere = canonical
         .as_ref()
-        .is_some_and(|url| *url != visited.task.url);
+        .is_some_and(|url| *url != visited.task.url && policies.scope.check(url).is_ok());
     visited.facts = Some(Facts {
         elsewhere,
         print,

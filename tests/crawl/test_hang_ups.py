@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from tests.crawl.pages import crawl, crawled
 
 PAGES = 100

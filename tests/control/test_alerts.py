@@ -13,6 +13,8 @@ from gossamer.control.schemas import Event, EventKind, NodeState
 from gossamer.control.schemas.status import DoorView, WaitView
 from gossamer.model.progress import Activity
 
+WAIT = {"connect_failed": WaitView(hosts=2, host="127.0.0.1:9", due=1060.0)}
+
 
 @pytest.fixture
 def event_log(tmp_path: Path) -> EventLog:
@@ -169,6 +171,7 @@ def readings(*statuses: Any) -> Readings:
         ({"urls_queued": 5, "next_due": 1500.0}, "every host waits"),
         ({"urls_queued": 5, "in_flight": 2}, "2 visits are under way and none has ended"),
         ({"urls_queued": 5}, "nothing is under way"),
+        ({"urls_queued": 5, "waits": WAIT}, "2 hosts wait: connect_failed"),
         ({"urls_queued": 0}, None),
         ({"urls_queued": 5, "wanted": "pause"}, None),
         ({"urls_queued": 5, "visits": 8}, None),
@@ -181,9 +184,6 @@ def test_no_visit_for_a_minute(alerts: Alerts, now: dict[str, Any], words: str |
         [True] if words else []
     )
     assert bool(alerts.standing()) is (words is not None)
-
-
-WAIT = {"connect_failed": WaitView(hosts=2, host="127.0.0.1:9", due=1060.0)}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ WAIT = {"connect_failed": WaitView(hosts=2, host="127.0.0.1:9", due=1060.0)}
 def test_a_crawl_that_does_nothing_but_wait_says_for_what(
     alerts: Alerts, now: dict[str, Any], *, stands: bool
 ) -> None:
-    usual = {"urls_queued": 5, "hosts_waiting": 2, "waits": WAIT}
+    usual: dict[str, Any] = {"urls_queued": 5, "hosts_waiting": 2, "waits": WAIT}
     alerts.judge(status(**(usual | now)), [], Readings())
     found = [alert for alert in alerts.standing() if alert.kind == "hosts_wait"]
     assert bool(found) is stands

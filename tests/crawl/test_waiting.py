@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.control.serving import until
 from tests.crawl.crawling import ended
 from tests.crawl.pages import Answer, serving
-from tests.control.serving import until
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
 

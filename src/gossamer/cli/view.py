@@ -144,7 +144,9 @@ class PanelView:
         if share is not None:
             parts.append(ProgressBar(total=1.0, completed=share, width=60))
         parts.append(Text(rates.sparkline(), style="cyan"))
-        parts.extend(Text(plain(text), style="yellow") for text in in_words(progress.waits, time.time()))
+        parts.extend(
+            Text(plain(text), style="yellow") for text in in_words(progress.waits, time.time())
+        )
         if progress.note:
             parts.append(Text(plain(progress.note), style="yellow"))
         title = Text.assemble((f" {self._title} ", "bold"), (f"{words} ", colour))

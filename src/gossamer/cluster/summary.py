@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gossamer.model.waits import added
 from gossamer.model.progress import Activity, DoorReport, Progress
+from gossamer.model.waits import added
 
 
 class NodeLine(msgspec.Struct, kw_only=True):

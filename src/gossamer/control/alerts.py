@@ -177,6 +177,10 @@ def _progress(status: Status, readings: Readings) -> list[_Finding]:
     elif status.in_flight:
         why = f"{status.in_flight} visits are under way and none has ended"
         hint = "see the network and the name servers; timeouts end them at last"
+    elif status.waits:
+        # In a cluster, where other nodes have nothing to do and so no next visit.
+        why = "; ".join(in_words(status.waits, status.time))
+        hint = "see hosts by next visit"
     else:
         why = "nothing is under way"
         hint = "see blocked hosts and the events"

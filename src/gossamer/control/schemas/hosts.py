@@ -59,7 +59,9 @@ class LastFailure(Schema):
     """How a visit to a host failed last."""
 
     outcome: str
-    until: float = Field(description="the host, or a URL of it, waits or waited because of failures")
+    until: float = Field(
+        description="the host, or a URL of it, waits or waited because of failures"
+    )
 
 
 class HostRow(Schema):

@@ -35,6 +35,7 @@ export type SettingView = Schemas["SettingView"];
 export type Status = Schemas["Status"];
 export type UrlAccount = Schemas["UrlAccount"];
 export type VisitLine = Schemas["VisitLine"];
+export type WaitView = Schemas["WaitView"];
 
 type Root = "/api/v1";
 type Method = "get" | "post" | "patch";

@@ -55,6 +55,7 @@ from gossamer.control.schemas import (
     VisitLine,
 )
 from gossamer.control.schemas.hosts import HostStanding
+from gossamer.control.schemas.status import WaitView
 from gossamer.control.schemas.urls import ParametersView, ParameterView, PatternView
 from gossamer.control.service import NotKnownError, RefusedError
 from gossamer.control.setting_history import SettingHistory
@@ -155,6 +156,10 @@ class ImaginedCluster:
             eta_seconds=16_300,
             eta_from="the queue, if no new URLs come",
             next_due=None,
+            waits={
+                "throttled": WaitView(hosts=9, host="busy.example", due=now + 3_540),
+                "connect_failed": WaitView(hosts=212, host="away.example", due=now + 14),
+            },
             note="",
             nodes=4,
             settings_version=self.changes.version,

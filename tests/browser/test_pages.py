@@ -381,6 +381,17 @@ def test_the_page_of_a_url_tells_its_evidence(open_tab: Opener, cluster: Imagine
     assert tab.sideways() <= 0
 
 
+def test_hosts_that_wait_say_why(tab: Tab):
+    tab.go("overview")
+    card = tab.page.locator(".card").filter(has_text="Hosts that wait")
+    rows = card.locator("tbody").get_by_role("row")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("212")
+    expect(rows.first).to_contain_text("in 1")
+    expect(rows.first.get_by_role("link", name="away.example")).to_be_visible()
+    expect(rows.last).to_contain_text("throttled")
+
+
 def test_who_may_only_look_is_offered_no_taking_up(open_tab: Opener, cluster: ImaginedServer):
     tab = open_tab(width=375, height=812)
     tab.sign_in(cluster.served.url, cluster.served.read_token)

@@ -10,8 +10,10 @@ from gossamer.control.alerts import LOW_DISK, Alerts, Trouble
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import Event, EventKind, NodeState
-from gossamer.control.schemas.status import DoorView
+from gossamer.control.schemas.status import DoorView, WaitView
 from gossamer.model.progress import Activity
+
+WAIT = {"connect_failed": WaitView(hosts=2, host="127.0.0.1:9", due=1060.0)}
 
 
 @pytest.fixture
@@ -169,6 +171,7 @@ def readings(*statuses: Any) -> Readings:
         ({"urls_queued": 5, "next_due": 1500.0}, "every host waits"),
         ({"urls_queued": 5, "in_flight": 2}, "2 visits are under way and none has ended"),
         ({"urls_queued": 5}, "nothing is under way"),
+        ({"urls_queued": 5, "waits": WAIT}, "2 hosts wait: connect_failed"),
         ({"urls_queued": 0}, None),
         ({"urls_queued": 5, "wanted": "pause"}, None),
         ({"urls_queued": 5, "visits": 8}, None),
@@ -181,6 +184,42 @@ def test_no_visit_for_a_minute(alerts: Alerts, now: dict[str, Any], words: str |
         [True] if words else []
     )
     assert bool(alerts.standing()) is (words is not None)
+
+
+@pytest.mark.parametrize(
+    ("now", "stands"),
+    [
+        ({}, True),
+        ({"hosts_waiting": 1, "hosts_set_aside": 1}, True),
+        ({"hosts_waiting": 3}, False),
+        ({"hosts_active": 1}, False),
+        ({"in_flight": 1}, False),
+        ({"wanted": "pause"}, False),
+        ({"activity": Activity.PAUSED}, False),
+        ({"waits": {}}, False),
+    ],
+)
+def test_a_crawl_that_does_nothing_but_wait_says_for_what(
+    alerts: Alerts, now: dict[str, Any], *, stands: bool
+) -> None:
+    usual: dict[str, Any] = {"urls_queued": 5, "hosts_waiting": 2, "waits": WAIT}
+    alerts.judge(status(**(usual | now)), [], Readings())
+    found = [alert for alert in alerts.standing() if alert.kind == "hosts_wait"]
+    assert bool(found) is stands
+    if stands:
+        words = "2 hosts wait: connect_failed; next try in 60 s (127.0.0.1:9)"
+        assert words in found[0].text
+
+
+def test_what_is_told_as_no_progress_is_not_told_twice(alerts: Alerts) -> None:
+    before = readings(*(status(900.0 + second, visits=7) for second in range(100)))
+    now = status(
+        1000.0, visits=7, urls_queued=5, hosts_waiting=2, waits=WAIT, next_due=1060.0
+    )  # fmt: skip
+    alerts.judge(now, [], before)
+    (alert,) = alerts.standing()
+    assert alert.kind == "no_progress"
+    assert "2 hosts wait: connect_failed" in alert.text
 
 
 def test_many_failures_name_the_worst(alerts: Alerts) -> None:

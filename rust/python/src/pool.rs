@@ -214,6 +214,7 @@ impl PyFetcherPool {
                             not_before: 0,
                             last_try: true,
                             cookie: None,
+                            new_connection: false,
                         });
                         None
                     }

@@ -13,6 +13,7 @@ from gossamer.cli.text import count, plain, size, span
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
 from gossamer.library.seeds import read_seeds
+from gossamer.model.waits import Wait, in_words
 
 Control = Annotated[
     str | None,
@@ -48,6 +49,10 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
         f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
     )
+    # A control node of an older version does not say.
+    waits = msgspec.convert(now.get("waits", {}), dict[str, Wait])
+    for text in in_words(waits, now["time"]):
+        print(plain(text))
     if now["urls_set_aside"]:
         print(
             f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "

@@ -1,6 +1,7 @@
 """What a crawl says at its end."""
 
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from gossamer.cli.text import count, plain, size, span
 from gossamer.errors import UsageError
 from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
+from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import REASONS
 
@@ -42,6 +44,7 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "soft_404s": progress.soft_404s,
         "aliases": progress.hosts_aliases,
         "urls_set_aside": progress.urls_set_aside,
+        "waits": msgspec.to_builtins(progress.waits),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": progress.activity.value,
@@ -125,6 +128,8 @@ def show_summary(
                     style="yellow",
                 )
             )
+    for text in in_words(progress.waits, time.time()):
+        console.print(Text(plain(text)), soft_wrap=True)
     console.print(Text(f"WARC files: {files / 'warc'}   fetch log: {files / 'log'}"))
     hint = ""
     if unsaved:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gossamer.cli.text import count, plain, size, span
 from gossamer.model.progress import Activity, Progress
+from gossamer.model.waits import in_words
 
 WINDOW = 10.0
 PLAIN_EVERY = 5.0
@@ -143,6 +144,9 @@ class PanelView:
         if share is not None:
             parts.append(ProgressBar(total=1.0, completed=share, width=60))
         parts.append(Text(rates.sparkline(), style="cyan"))
+        parts.extend(
+            Text(plain(text), style="yellow") for text in in_words(progress.waits, time.time())
+        )
         if progress.note:
             parts.append(Text(plain(progress.note), style="yellow"))
         title = Text.assemble((f" {self._title} ", "bold"), (f"{words} ", colour))
@@ -184,6 +188,7 @@ class LineView:
             f"{progress.hosts_waiting} waiting, {progress.hosts_set_aside} set aside, "
             f"memory {size(progress.rss)}"
             + (f", {span(left)} left" if left is not None else "")
+            + "".join(f"; {plain(text)}" for text in in_words(progress.waits, time.time(), most=2))
             + (f"; {plain(progress.note)}" if progress.note else ""),
             file=sys.stderr,
             flush=True,

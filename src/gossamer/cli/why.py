@@ -299,6 +299,8 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
         facts.append(("set aside", _set_aside(state)))
     if state["failures_in_a_row"]:
         facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
+    if last := state.get("last_failure"):
+        facts.append(("failed", f"{last['outcome']}: {REACTIONS[last['outcome']].meaning}"))
     facts.append(("its gap", f"{state['gap']:.3f} s, from {_SOURCES[state['gap_source']]}"))
     facts.append(("due", _when(state["due"], now)))
     if state["policy"]:

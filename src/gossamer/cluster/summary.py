@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from gossamer.model.progress import Activity, DoorReport, Progress
+from gossamer.model.waits import added
 
 
 class NodeLine(msgspec.Struct, kw_only=True):
@@ -103,6 +104,7 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
         NOTHING,
         **sums,
         doors=_doors(present),
+        waits=added(part.waits for part in present),
         **counts,
         activity=activity,
         seconds=max((part.seconds for part in every), default=0.0),

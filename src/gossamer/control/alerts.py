@@ -10,6 +10,7 @@ from gossamer.control.schemas import Alert, Event, EventKind, NodeView, Severity
 from gossamer.control.schemas.nodes import NodeState
 from gossamer.control.schemas.status import DoorView
 from gossamer.model.progress import Activity
+from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import Group, group
 
 LOW_DISK: Final = 2 * 1024**3
@@ -81,7 +82,7 @@ class Alerts:
             (finding.kind, finding.node): finding
             for finding in [
                 *_disk(status),
-                *_progress(status, readings),
+                *(_progress(status, readings) or _waits(status)),
                 *_hosts(status, readings),
                 *(found for node, views in by_node for found in self._doors(status, node, views)),
                 *(_TROUBLES[trouble] for trouble in troubles),
@@ -170,15 +171,36 @@ def _progress(status: Status, readings: Readings) -> list[_Finding]:
         return []
     if status.next_due is not None and status.next_due > status.time:
         wait = status.next_due - status.time
-        why = f"every host waits; the next visit is due in {wait:.0f} s"
+        reasons = "".join(f"; {text}" for text in in_words(status.waits, status.time))
+        why = f"every host waits; the next visit is due in {wait:.0f} s{reasons}"
         hint = "see hosts by next visit: long gaps, Retry-After or hosts set aside"
     elif status.in_flight:
         why = f"{status.in_flight} visits are under way and none has ended"
         hint = "see the network and the name servers; timeouts end them at last"
+    elif status.waits:
+        # In a cluster, where other nodes have nothing to do and so no next visit.
+        why = "; ".join(in_words(status.waits, status.time))
+        hint = "see hosts by next visit"
     else:
         why = "nothing is under way"
         hint = "see blocked hosts and the events"
     return [_Finding("no_progress", Severity.WARNING, f"no visit ended for a minute: {why}", hint)]
+
+
+def _waits(status: Status) -> list[_Finding]:
+    """Nothing is going on, and every host that has URLs waits after a failure or because it asked for it."""
+    if status.wanted != "run" or status.activity is not Activity.RUNNING:
+        return []
+    waiting = sum(wait.hosts for wait in status.waits.values())
+    others = status.hosts_waiting + status.hosts_set_aside - waiting
+    if not waiting or others > 0 or status.hosts_active or status.in_flight:
+        return []
+    return [
+        _Finding(
+            "hosts_wait", Severity.NOTICE, "; ".join(in_words(status.waits, status.time)),
+            "`gossamer why` tells more of a host, and `retry` tries it now; a host that stays away ends by itself",
+        )
+    ]  # fmt: skip
 
 
 def _hosts(status: Status, readings: Readings) -> list[_Finding]:

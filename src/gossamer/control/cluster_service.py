@@ -62,7 +62,7 @@ from gossamer.control.schemas import (
     TakeUp,
     UrlAccount,
 )
-from gossamer.control.schemas.status import door_views
+from gossamer.control.schemas.status import door_views, wait_views
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -223,6 +223,7 @@ class ClusterService:
             control=self._controls(),
             note=summary.error or progress.note,
             doors=door_views(progress.doors),
+            waits=wait_views(progress.waits),
             **{name: getattr(progress, name) for name in COUNTERS},
         )
 

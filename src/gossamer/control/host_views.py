@@ -18,7 +18,7 @@ from gossamer.control.schemas import (
     UrlAccount,
     VisitLine,
 )
-from gossamer.control.schemas.hosts import HostPolicyView, HostStanding
+from gossamer.control.schemas.hosts import HostPolicyView, HostStanding, LastFailure
 from gossamer.control.service import WrongValueError
 
 Place = tuple[int, str, int]
@@ -103,6 +103,7 @@ def host_row(
         bytes=state["bytes"],
         errors=state["errors"],
         failures_in_a_row=state["failures_in_a_row"],
+        last_failure=LastFailure(**last) if (last := state.get("last_failure")) else None,
         set_asides=state["set_asides"],
         blocked=state["blocked"],
         set_aside=state["set_aside"],

@@ -60,7 +60,7 @@ from gossamer.control.schemas import (
     UrlAccount,
 )
 from gossamer.control.schemas.hosts import HostStanding
-from gossamer.control.schemas.status import door_views
+from gossamer.control.schemas.status import door_views, wait_views
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -192,6 +192,7 @@ class StandaloneService:
             activity=progress.activity,
             note=progress.note,
             doors=door_views(progress.doors),
+            waits=wait_views(progress.waits),
             **{name: getattr(progress, name) for name in COUNTERS},
         )
 

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from gossamer.model.waits import Wait
+
 
 class Activity(StrEnum):
     """What the crawl is doing."""
@@ -80,5 +82,7 @@ class Progress(msgspec.Struct, frozen=True):
     """Visits that brought what their host answers to a name that does not exist."""
     urls_set_aside: int = 0
     """URLs of doubted patterns, which wait to be taken up."""
+    waits: dict[str, Wait] = {}
+    """Hosts that wait after a failure or because they asked for it, by the outcome that made them."""
     doors: dict[str, DoorReport] = {}
     """By door; only those with a policy."""

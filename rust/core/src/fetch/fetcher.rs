@@ -199,7 +199,7 @@ impl Fetcher {
             clock,
             timings: &mut timings,
         };
-        let mut reused = true;
+        let mut reused = !request.new_connection;
         let (exchange, ip) = loop {
             // 1 A kept connection, or a new one; the gate is passed before a byte is sent.
             let kept = reused.then(|| inner.pool.take(&target.origin)).flatten();

@@ -40,6 +40,8 @@ pub struct Request {
     pub credentials: Option<Arc<[(String, String)]>>,
     /// The `Cookie` field of this one request, where no cookies are kept.
     pub cookie: Option<String>,
+    /// Not on a connection that was kept.
+    pub new_connection: bool,
 }
 
 impl Request {
@@ -54,6 +56,7 @@ impl Request {
             max_body: None,
             credentials: None,
             cookie: None,
+            new_connection: false,
         }
     }
 }

@@ -130,6 +130,7 @@ impl Frontier {
                 record.throttle.narrow(numbers);
                 record.failures = 0;
                 record.set_asides = 0;
+                record.trouble = record.trouble.filter(|last| last.until_us() > time);
             }
         }
         if blame != Blame::Nobody {
@@ -160,7 +161,9 @@ impl Frontier {
             let due = self
                 .host(of.slot)
                 .map_or(ended, |host| host.due(&self.settings));
-            self.wait(of, due.saturating_add(1), &queued, writes);
+            let until = due.saturating_add(1);
+            self.wait(of, until, &queued, writes);
+            self.note_trouble(of.slot, outcome, until);
             return host_verdict.unwrap_or_else(|| self.returned(of.slot));
         }
         queued.tries = queued.tries.saturating_add(1);
@@ -181,6 +184,7 @@ impl Frontier {
         let wait = policy.grown(u32::from(queued.tries) - 1);
         let until = ended.saturating_add(wait);
         self.wait(of, until, &queued, writes);
+        self.note_trouble(of.slot, outcome, until);
         host_verdict.unwrap_or(Verdict::RetryAt(self.clock.outside(until)))
     }
 
@@ -235,6 +239,10 @@ impl Frontier {
             Blame::Url | Blame::Nobody => {}
         }
         record.next_due = record.next_due.max(until);
+        if until > ended || matches!(policy.blame, Blame::Host | Blame::Node) {
+            self.note_trouble(slot, report.outcome, until);
+        }
+        let record = &self.host(slot)?.record;
         if let Some(outcome) = record.given_up {
             verdict = Some(Verdict::HostGivenUp(outcome));
         } else if record.aside {
@@ -322,6 +330,9 @@ impl Frontier {
                     tries: tries.saturating_add(1),
                     unanswered,
                 };
+                // After the last try nothing waits any more.
+                let until = if last { due } else { state.until_us() };
+                self.note_trouble(of.slot, report.outcome, until);
             }
         }
         let known = state.kind != RobotsKind::Unreachable;

@@ -68,6 +68,20 @@ impl RobotsState {
     }
 }
 
+/// The last failure of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub outcome: Outcome,
+    /// Until when the host, or a URL of it, waits after failures; whole seconds.
+    pub until: u32,
+}
+
+impl Trouble {
+    pub(super) fn until_us(self) -> Micros {
+        u64::from(self.until) * SECOND
+    }
+}
+
 /// Seconds that hold a time, rounded up so that nothing is due early.
 pub(super) fn seconds(time: Micros) -> u32 {
     time.div_ceil(SECOND).try_into().unwrap_or(u32::MAX)
@@ -110,6 +124,8 @@ pub struct HostRecord {
     pub policy: Option<Box<HostPolicy>>,
     /// What it added to its gap by asking for less.
     pub throttle: Throttle,
+    /// How a visit failed, until it answers well after the wait for that.
+    pub trouble: Option<Trouble>,
 }
 
 impl HostRecord {
@@ -191,6 +207,11 @@ impl HostRecord {
             put_number(&mut out, u64::from(self.throttle.added_ms));
             put_number(&mut out, u64::from(self.throttle.good));
         }
+        // The bits are used up: whether there is one shows by what is left to read.
+        if let Some(trouble) = self.trouble {
+            out.push(trouble.outcome as u8);
+            put_number(&mut out, u64::from(trouble.until));
+        }
         out
     }
 
@@ -256,6 +277,12 @@ impl HostRecord {
                 added_ms: reader.small()?,
                 good: reader.small()?,
             };
+        }
+        if let Some(outcome) = reader.byte() {
+            record.trouble = Some(Trouble {
+                outcome: *Outcome::ALL.get(usize::from(outcome))?,
+                until: reader.small()?,
+            });
         }
         Some(record)
     }
@@ -457,6 +484,7 @@ mod tests {
                     added_ms: counts[1],
                     good: if counts[1] > 0 { u16::from(small[3]) } else { 0 },
                 },
+                trouble: outcome.map(|at| Trouble { outcome: Outcome::ALL[at], until: counts[2] }),
             };
             prop_assert_eq!(HostRecord::decode(&record.encode()), Some(record.clone()));
             let waits = HostRecord { waiting: 3, waiting_first: times[1], ..record };

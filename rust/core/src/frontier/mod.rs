@@ -57,6 +57,7 @@ mod tests;
 mod throttle;
 mod turns;
 mod types;
+mod waits;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -64,7 +65,7 @@ use std::sync::Arc;
 
 pub use filter::{Filter, Judge};
 pub use gap::GapSource;
-pub use host::{HostRecord, RobotsKind, RobotsState, Standing};
+pub use host::{HostRecord, RobotsKind, RobotsState, Standing, Trouble};
 pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
 pub use ips::IpTable;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
@@ -78,6 +79,7 @@ pub use settings::{
 pub use steer::HostView;
 pub use throttle::{Throttle, Throttling};
 pub use types::{Admission, Counters, Micros, Next, Purpose, Refusal, Report, Verdict, Visit};
+pub use waits::Wait;
 
 use crate::store::state::{Reads, Space, StateError, Writes};
 use clock::Clock;
@@ -87,6 +89,7 @@ use overlay::Overlay;
 use rerank::Rerank;
 use rules::RulesCache;
 use take::Lease;
+use waits::Waits;
 
 /// The key of the frontier's own record in `Space::Meta`: version and last frontier time.
 const META_KEY: &[u8] = b"frontier";
@@ -127,6 +130,7 @@ pub struct Frontier {
     list: Option<HostList>,
     filter: Filter,
     rerank: Rerank,
+    waits: Waits,
 }
 
 impl Frontier {
@@ -166,6 +170,7 @@ impl Frontier {
             list: None,
             filter: Filter::default(),
             rerank: Rerank::default(),
+            waits: Waits::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
@@ -284,6 +289,7 @@ impl Frontier {
     /// Drops a host from memory; the store has it.
     fn drop_host(&mut self, slot: u32) {
         self.drop_head(slot);
+        self.waits.set(slot, None);
         if let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::take) {
             self.slots.remove(&host.key);
             self.vacant.push(slot);

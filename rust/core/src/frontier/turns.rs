@@ -29,7 +29,9 @@ impl Frontier {
                         continue;
                     }
                     host.rank = host.rank_at(turn.at, step);
-                    host.rank
+                    let rank = host.rank;
+                    self.waits.set(slot, None);
+                    rank
                 }
                 Who::Line(number) => {
                     let Some(line) = self.lines.get_mut(number) else {
@@ -153,6 +155,7 @@ impl Frontier {
         let Some(at) = self.host(slot).map(|host| self.next_turn(host)) else {
             return;
         };
+        self.note_wait(slot, at);
         let (now, step) = (self.clock.last(), self.settings.band_wait);
         let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::as_mut) else {
             return;

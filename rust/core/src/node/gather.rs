@@ -26,7 +26,14 @@ const SOFT_404: &str = "soft 404: what the host answers to a name that does not 
 
 impl Node {
     /// Takes one visit's answer into the open batch, or holds it until a policy has judged it.
-    pub(super) fn take_in(&mut self, visited: Visited) -> Result<(), NodeError> {
+    pub(super) fn take_in(&mut self, mut visited: Visited) -> Result<(), NodeError> {
+        if visited.died_unseen
+            && let Some(leased) = self.leases.get(&visited.task.lease)
+            && self.dead_connections.note(&leased.visit.link.url)
+        {
+            // Of page and host it says nothing: once more, at the next turn, on a new one.
+            visited.outcome = Outcome::Deferred;
+        }
         match self.hold(visited)? {
             Some(visited) => self.take_judged(visited, Decision::default()),
             None => Ok(()),
@@ -83,6 +90,9 @@ impl Node {
         if visited.outcome == Outcome::Deferred {
             // Nothing came of it: no line, no count.
             return Ok(());
+        }
+        if visited.outcome != Outcome::Disconnected || verdict == Verdict::Done {
+            self.dead_connections.forget(&leased.visit.link.url);
         }
         self.tally.visit(visited.bytes);
         if visited.task.purpose == Purpose::Page {
@@ -156,6 +166,7 @@ impl Node {
         };
         let mut task = super::hand_out::task(visited.task.lease, target.clone(), Turn::Robots);
         task.cookie.clone_from(&visited.next_cookie);
+        task.new_connection = visited.task.new_connection;
         let host = &leased.visit.link.url;
         let view = self.frontier.explain(host.host_key(), &*self.state)?;
         // The host has not heard of this answer yet: what it took counts as for any other visit.

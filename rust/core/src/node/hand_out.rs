@@ -51,6 +51,7 @@ impl Node {
             let policy = self.frontier.settings().policy(Outcome::Disconnected);
             task.last_try = visit.tries.saturating_add(1) >= policy.tries;
             task.cookie = self.cookies.take(&visit.link.url);
+            task.new_connection = self.dead_connections.has(&visit.link.url);
             let earlier = self.earlier_visit(&visit, &mut task)?;
             tasks.push(task);
             let leased = Leased {
@@ -124,5 +125,6 @@ pub(super) fn task(lease: u64, url: Url, turn: Turn) -> Task {
         not_before: 0,
         last_try: false,
         cookie: None,
+        new_connection: false,
     }
 }

@@ -17,6 +17,7 @@ mod batch;
 mod changes;
 mod committer;
 mod cookies;
+mod dead_connections;
 mod doors;
 mod duplicates;
 mod error;
@@ -120,6 +121,8 @@ pub struct Node {
     host_news: doors::HostNews,
     /// URLs that are asked for once more because of a cookie.
     cookies: cookies::CookieVisits,
+    /// URLs whose kept connection died: they are asked for on new ones.
+    dead_connections: dead_connections::DeadConnections,
     /// Counters of hosts and URL patterns.
     book: evidence::Book,
     /// Parameters that change nothing, and hosts where one did after all.
@@ -243,6 +246,7 @@ impl Node {
             redirected_seeds,
             host_news: doors::HostNews::default(),
             cookies: cookies::CookieVisits::default(),
+            dead_connections: dead_connections::DeadConnections::default(),
             book,
             parameters,
             parameter_undos,

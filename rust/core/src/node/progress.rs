@@ -21,6 +21,15 @@ pub enum Activity {
     LimitReached,
 }
 
+/// Hosts that wait for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct Waiting {
+    pub hosts: u64,
+    /// The first of them to be tried again, and when.
+    pub host: Box<str>,
+    pub due: f64,
+}
+
 /// A reading of all counters. Totals count from the crawl's first start, and only what is safe.
 #[derive(Clone, Debug, Serialize)]
 pub struct Progress {
@@ -55,6 +64,8 @@ pub struct Progress {
     pub disk: u64,
     pub seconds: f64,
     pub next_due: Option<f64>,
+    /// Hosts that wait after a failure or because they asked for it, by the outcome that made them.
+    pub waits: BTreeMap<&'static str, Waiting>,
     pub note: String,
     /// How the policies are doing, for each door that has one.
     pub doors: BTreeMap<&'static str, DoorReport>,
@@ -353,9 +364,22 @@ impl Node {
                 Next::NothingDue { until } => Some(until as f64 / 1e6),
                 _ => None,
             },
+            waits: self.waits(),
             note: note.to_owned(),
             doors: self.door_reports(),
         }
+    }
+
+    fn waits(&self) -> BTreeMap<&'static str, Waiting> {
+        let rows = self.frontier.waits().into_iter().map(|wait| {
+            let waiting = Waiting {
+                hosts: wait.hosts,
+                host: wait.host,
+                due: wait.due as f64 / 1e6,
+            };
+            (wait.outcome.as_str(), waiting)
+        });
+        rows.collect()
     }
 
     fn door_reports(&self) -> BTreeMap<&'static str, DoorReport> {

@@ -308,6 +308,10 @@ pub(super) fn host_state(view: &HostView) -> Value {
         "bytes": record.bytes,
         "errors": record.errors,
         "failures_in_a_row": record.failures,
+        "last_failure": record.trouble.map(|last| json!({
+            "outcome": last.outcome.as_str(),
+            "until": last.until,
+        })),
         "set_asides": record.set_asides,
         "set_aside": record.aside,
         "blocked": record.blocked,

@@ -55,6 +55,15 @@ class HostPolicyView(Schema):
     reason: str
 
 
+class LastFailure(Schema):
+    """How a visit to a host failed last."""
+
+    outcome: str
+    until: float = Field(
+        description="the host, or a URL of it, waits or waited because of failures"
+    )
+
+
 class HostRow(Schema):
     name: str
     node: str | None = Field(description="the node that owns it")
@@ -79,6 +88,9 @@ class HostRow(Schema):
     bytes: int
     errors: int
     failures_in_a_row: int
+    last_failure: LastFailure | None = Field(
+        default=None, description="null: none, or it has answered well since"
+    )
     set_asides: int
     blocked: bool
     set_aside: bool

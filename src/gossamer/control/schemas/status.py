@@ -8,6 +8,7 @@ from pydantic import Field
 
 from gossamer.control.schemas.base import Schema
 from gossamer.model.progress import Activity, DoorReport
+from gossamer.model.waits import Wait
 from gossamer.policy.hosts.outcomes import Group
 
 
@@ -68,6 +69,18 @@ def door_views(doors: dict[str, DoorReport]) -> dict[str, DoorView]:
     return {door: DoorView(**msgspec.structs.asdict(report)) for door, report in doors.items()}
 
 
+class WaitView(Schema):
+    """Hosts that wait for one reason: after a failure, or because they asked for it."""
+
+    hosts: int
+    host: str = Field(description="the first of them to be tried again")
+    due: float = Field(description="when that will be")
+
+
+def wait_views(waits: dict[str, Wait]) -> dict[str, WaitView]:
+    return {reason: WaitView(**msgspec.structs.asdict(wait)) for reason, wait in waits.items()}
+
+
 class Status(Schema):
     """Counters of the whole crawl. Totals count from its first start, not from this process's."""
 
@@ -113,6 +126,10 @@ class Status(Schema):
     eta_seconds: float | None = Field(description="time left; null: cannot be told")
     eta_from: str | None = Field(description="what ends the crawl then: a limit or the queue")
     next_due: float | None = Field(description="nothing is due before; null: something is")
+    waits: dict[str, WaitView] = Field(
+        default={},
+        description="by the outcome that made them wait; the gap between two visits is none of these",
+    )
     note: str
     nodes: int
     settings_version: int

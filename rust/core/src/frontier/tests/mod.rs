@@ -7,6 +7,7 @@ mod properties;
 mod reranking;
 mod scores;
 mod units;
+mod waiting;
 mod world;
 
 use super::{CompileRobots, Formula, Micros, RobotsRules};

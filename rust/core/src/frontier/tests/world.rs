@@ -373,6 +373,7 @@ impl World {
     /// The counters against the store; only when every batch is applied.
     pub fn recount(&self) {
         let counters = self.frontier.counters();
+        self.frontier.recount_waits();
         let mut per_host = std::collections::HashMap::new();
         let count = |space: Space, visit: &mut dyn FnMut(u64)| {
             let mut visit = |key: &[u8], _: &[u8]| {

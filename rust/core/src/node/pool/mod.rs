@@ -54,6 +54,8 @@ pub struct Task {
     pub last_try: bool,
     /// The `Cookie` field of this one visit, where no cookies are kept.
     pub cookie: Option<String>,
+    /// Not on a connection that was kept.
+    pub new_connection: bool,
 }
 
 /// A stored version of a page.
@@ -97,6 +99,8 @@ pub struct Visited {
     /// A request may have reached the server. Only a visit given back before its fetch began was
     /// certainly not sent.
     pub sent: bool,
+    /// [`Outcome::Disconnected`] on a kept connection, before any answer: it may have died unseen.
+    pub died_unseen: bool,
     /// When the visit began and ended, in microseconds since the epoch.
     pub started: u64,
     pub ended: u64,

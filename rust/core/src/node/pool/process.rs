@@ -21,6 +21,7 @@ impl Visited {
             task,
             outcome,
             sent: outcome != Outcome::Deferred,
+            died_unseen: false,
             started: now,
             ended: now,
             status: 0,
@@ -60,12 +61,12 @@ pub(super) fn process(
     policies: &Policies,
     make_records: bool,
 ) -> Visited {
-    // A kept connection that died unseen says nothing of page or host: on a new one, at the next turn.
     if response.reused && response.status == 0 && response.outcome == Outcome::Disconnected {
-        let mut visited = Visited::without_answer(task.clone(), Outcome::Deferred, ended);
+        let mut visited = Visited::without_answer(task.clone(), response.outcome, ended);
+        visited.died_unseen = true;
         visited.started = started;
-        visited.sent = true;
         visited.ip = response.ip;
+        visited.detail = response.detail;
         return visited;
     }
     let broken = (!task.last_try).then(|| broken_off(&response)).flatten();

@@ -324,6 +324,7 @@ impl Shared {
             max_body: None,
             credentials: self.credentials(&task),
             cookie: task.cookie.clone(),
+            new_connection: task.new_connection,
         };
         sent.store(true, Ordering::Relaxed);
         let response = if self.gate.is_open() {

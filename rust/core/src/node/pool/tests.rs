@@ -87,6 +87,7 @@ fn tasks(port: u16, count: u64) -> Vec<Task> {
         not_before: 0,
         last_try: true,
         cookie: None,
+        new_connection: false,
     };
     (0..count).map(task).collect()
 }

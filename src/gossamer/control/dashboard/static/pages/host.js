@@ -81,6 +81,7 @@ export function account(host, now) {
         ["Quota", host.quota === null ? "no limit" : `${count(host.quota)} pages, ${count(Math.max(0, host.quota - host.pages))} left`],
         ["Received", bytes(host.bytes)],
         ["Errors", `${count(host.errors)}${host.failures_in_a_row ? `, ${count(host.failures_in_a_row)} in a row now` : ""}`],
+        ["Last failure", host.last_failure ? words(host.last_failure.outcome) : null],
         ["Set aside", host.set_asides ? `${count(host.set_asides)} times` : "never"],
         ["Address", host.ip === null ? "not known yet" : web(host.ip)],
         ["Partition", count(host.partition)],

@@ -9,6 +9,7 @@ import { GROUPS, tint } from "../outcomes.js";
 import { Past } from "../past.js";
 import { patternCards } from "../patterns.js";
 import { Plot } from "../plot.js";
+import { Waits } from "../waits.js";
 
 /**
  * @import { Alert, CommandInfo, Status } from "api"
@@ -30,6 +31,7 @@ export function show(root, context) {
   const past = new Past();
   const alerts = h("section", { class: "alerts", "aria-live": "polite", "aria-label": "Alerts" });
   const tiles = new Tiles();
+  const waits = new Waits(outcomes);
   const plots = makePlots();
   const totals = h("div", {});
   const commands = h("div", { class: "commands" });
@@ -51,12 +53,14 @@ export function show(root, context) {
       h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
+    h("div", { class: "below" }, waits.element),
     h("div", { class: "below" }, patternCards(context, null)),
   );
 
   const draw = () => {
     if (document.hidden || !live.status) return;
     tiles.show(live.status, live.now());
+    waits.show(live.status, live.now());
     drawPlots(plots, past, live.status, outcomes);
     showTotals(totals, live.status.outcomes, outcomes);
   };

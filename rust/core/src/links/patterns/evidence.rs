@@ -306,7 +306,11 @@ impl Evidence {
         if !self.is_closed(settings) {
             return false;
         }
-        if self.value() < settings.low && self.is_hopeless(is_known, false, settings) {
+        // Folders that only lead to others have hardly any text, and an end.
+        let certain = self.count(&[Brought::Copy, Brought::Soft404]);
+        let is_followed = certain * 2 >= self.visits || self.span() >= settings.span;
+        if is_followed && self.value() < settings.low && self.is_hopeless(is_known, false, settings)
+        {
             return true;
         }
         match hint {

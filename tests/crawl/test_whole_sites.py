@@ -48,13 +48,13 @@ def canonical_is_home() -> Site:
 
 
 def folders_without_an_end_in_sight() -> Site:
-    """Three folders in each, six deep; the documents are at the end."""
+    """Two folders in each, six deep; the documents are at the end."""
     pages: Site = {}
     level = ["/"]
     for depth in range(7):
         below = []
         for folder in level:
-            words = prose(folder, 3).split()
+            words = prose(folder, 2).split()
             names = [f"{word}.html" if depth == 6 else f"{word}/" for word in words]
             pages[folder] = f"<h1>Index of {folder}</h1>{links('../', *names)}"
             below += [folder + name for name in names]

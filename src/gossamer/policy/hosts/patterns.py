@@ -50,7 +50,7 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part_value: Share = 0.4
     """The value of a visit that brings a part of one larger page, such as a message that is also in its thread: known text, and yet a page of
     its own."""
-    marked_value: Share = 0.5
+    marked_value: Share = 0.4
     """The value of a page that says `noindex` or names another URL as its own, times the share of its text that is new: what the site says
     is one sign, and the text another. Some sites say so of all their pages."""
     hopeless_visits: Count = 50

@@ -34,6 +34,8 @@ const ACTIVE: usize = 1 << 20;
 /// Patterns of one host that are told apart.
 const PATTERNS: u32 = 1_000;
 const OTHERS: &str = "…";
+/// A page of a list leads to so many further ones at most.
+const LIST: u32 = 8;
 /// A view promises a little less than what is usual, until it was seen.
 const VIEW: f32 = 0.9;
 
@@ -502,7 +504,7 @@ impl HostCounts {
             ..visit
         };
         let own = value(&alone, settings);
-        if own >= settings.high && page.fresh_own > 0 {
+        if own >= settings.high && (1..=LIST).contains(&page.fresh_own) {
             self.row(page.key, "", reads)?.leads(page.url);
         }
         for from in page.from.into_iter().chain([of_host]) {
@@ -694,7 +696,16 @@ impl HostCounts {
         let promises = self.promises(key, &pattern, settings, reads)?;
         let low = Score::low(promises / settings.high.max(f32::MIN_POSITIVE));
         if let Some(doubted) = self.doubted_key(key, family, &pattern.text) {
-            let is_hopeless = self.is_hopeless(doubted, settings, reads)?;
+            let mut is_hopeless = self.is_hopeless(doubted, settings, reads)?;
+            let mut doubted = doubted;
+            // A word is judged by more visits than a pattern that has it.
+            if !is_hopeless
+                && !self.rows.get(&key).is_some_and(|row| row.is_base)
+                && let Some((word, _)) = self.doubted_word(host, &pattern.text)
+                && self.is_hopeless(word, settings, reads)?
+            {
+                (doubted, is_hopeless) = (word, true);
+            }
             let is_over = self.is_over(doubted, is_hopeless, promises, settings, reads)?;
             // What goes on for ever leads only to itself.
             let is_list = Some(doubted) != family;

@@ -2,10 +2,10 @@
 
 The visits of a host are counted by URL pattern (`/wiki/*?action=edit`): how many brought a page that was
 new, one without new text, a copy, a page that says `noindex` or names another URL as its own, a redirect, an
-error. A pattern that brings little is *doubted*: its URLs come behind everything else of the host, and have
-a share of its visits (`limits.doubted_visits`, `limits.doubted_share`); the rest is *set aside*, counted and
-listed, until its visits bring something again or somebody takes it up (`gossamer patterns`). So is a
-family of URLs that goes on for ever. Nothing is refused by its look: a shape that endless families often have is only a
+error. A pattern that brings little is *doubted*: its URLs come behind everything else of the host. One of which
+nothing is hoped has a share of the host's visits (`limits.doubted_visits`, `limits.doubted_share`); the rest is *set
+aside*, counted and listed, until its visits bring something again or somebody takes it up (`gossamer patterns`). So is
+a family of URLs that goes on for ever. Nothing is refused by its look: a shape that endless families often have is only a
 hint, which asks for evidence earlier.
 
 The evidence is gathered natively (`rust/core/src/links/patterns`); what it means is said here. Change a

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Leased, Node, NodeError};
 use crate::links::patterns::{
-    Asked, Brought, Counts, Doubt, EvidenceSettings, HostCounts, PageAt, Placing, Seen,
+    Asked, Brought, Counts, Doubt, EvidenceSettings, HostCounts, PageAt, Placing, Seen, Whose,
 };
 use crate::links::{Link, Score};
 use crate::node::pool::{Purpose, Visited};
@@ -46,14 +46,14 @@ impl Node {
     }
 
     /// What a visit tells of its pattern, but for what it led to. A page is evidence once.
-    pub(super) fn seen_at(&mut self, visited: &Visited, leased: &Leased) -> Seen {
+    pub(super) fn seen_at(&mut self, visited: &Visited, leased: &Leased, whose: Whose) -> Seen {
         let host = visited.task.url.host_key();
         let links = &visited.links.followed;
         let links = links.iter().filter(|link| link.url.host_key() == host);
         let facts = visited.facts.as_ref();
         let is_page =
             facts.is_some_and(|facts| facts.kind == "html" && !facts.noindex && !facts.elsewhere);
-        let text = facts.and_then(|facts| self.novelty.of(host, &facts.samples, is_page));
+        let text = facts.and_then(|facts| self.novelty.of(host, &facts.samples, is_page, whose));
         Seen {
             outcome: Some(visited.outcome),
             brought: brought(visited).filter(|_| !leased.visit.link.revisit),

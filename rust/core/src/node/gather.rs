@@ -125,7 +125,8 @@ impl Node {
             .links
             .followed
             .extend(self.added_links(&visited, &decision.links));
-        let mut seen = self.seen_at(&visited, &leased);
+        let whose = page.as_ref().map(|page| page.whose).unwrap_or_default();
+        let mut seen = self.seen_at(&visited, &leased, whose);
         if is_soft_404 && seen.brought.is_some() {
             seen.brought = Some(Brought::Soft404);
         }

@@ -44,6 +44,9 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     novel: Share = 0.3
     """A page has the whole value if this share of its text is new on its host, less if less is: navigation, forms, sort orders, printed
     and raw views repeat what is known. The pages of a long topic are alike by their frame, and new by their text."""
+    novel_file: Share = 0.75
+    """The same for what is no page (a raw view, a feed), which has no frame. It has no value if less than a third of this is new: the rest
+    is a page once more, with a head."""
     hub_value: Share = 0.6
     """The value of a visit that brings no page but leads to new URLs of other patterns that are not doubted (a list of
     posts that says `noindex`), times the share of such URLs that were worth their visit."""
@@ -53,6 +56,11 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marked_value: Share = 0.4
     """The value of a page that says `noindex` or names another URL as its own, times the share of its text that is new: what the site says
     is one sign, and the text another. Some sites say so of all their pages."""
+    view_value: Share = 0.9
+    """What looks like a view of a page (`/ID/raw`, `/ID?print`) promises this share of what is usual until it was seen, so that the page comes
+    first."""
+    list_links: Count = 8
+    """A page of a list leads to so many further ones at most. A list that brings something is followed whatever else has its pattern."""
     hopeless_visits: Count = 50
     """A doubted pattern is hopeless after so many visits (`word_visits` where it is doubted on `known_hosts` other hosts) …"""
     plain_weight: Annotated[float, msgspec.Meta(ge=1.0, le=100.0)] = 3.0

@@ -13,9 +13,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::evidence::{Brought, EvidenceSettings, Visit, value};
 use super::hint;
 use super::learners::Learners;
+use super::novelty::Whose;
 use super::row::{Counts, Decided, Decision};
 use super::take_up::{Mark, Taking};
 use super::text::{Pattern, key_of};
+use super::visited::VisitedUrls;
 use super::words::{Words, Worth, words};
 use crate::links::{Link, Score};
 use crate::outcome::Outcome;
@@ -34,10 +36,6 @@ const ACTIVE: usize = 1 << 20;
 /// Patterns of one host that are told apart.
 const PATTERNS: u32 = 1_000;
 const OTHERS: &str = "…";
-/// A page of a list leads to so many further ones at most.
-const LIST: u32 = 8;
-/// A view promises a little less than what is usual, until it was seen.
-const VIEW: f32 = 0.9;
 
 /// A host, and the hash of a pattern or 0.
 pub type CountKey = (u64, u64);
@@ -103,6 +101,8 @@ pub struct Doubt {
 #[derive(Debug)]
 pub struct PageAt {
     pub key: CountKey,
+    /// Its pattern and those that it may be a view of.
+    pub whose: Whose,
     /// The hash of its URL.
     url: u64,
     /// The pattern of the page that led to it.
@@ -139,6 +139,7 @@ pub struct HostCounts {
     pub(super) taking: BTreeMap<CountKey, Taking>,
     hosts_of: HashMap<u64, u32>,
     words: Words,
+    visited: VisitedUrls,
     /// Patterns that others are made of, and that were not met yet.
     bases: HashSet<CountKey>,
     /// Hosts with a pattern or a word that promises less than others.
@@ -264,7 +265,16 @@ impl HostCounts {
     ) -> Result<Pattern, StateError> {
         let learner = self.learners.get(link.url.host_key(), reads)?;
         let (url, path) = (link.url.as_str(), link.url.path_and_query());
-        Ok(Pattern::of(url, path, &link.from, learner, &settings.hints))
+        let pattern = Pattern::of(url, path, &link.from, learner, &settings.hints);
+        Ok(self.seen_pattern(pattern, url))
+    }
+
+    fn seen_pattern(&self, pattern: Pattern, url: &str) -> Pattern {
+        if pattern.is_view() && self.visited.has_page_of(url) {
+            pattern.of_visited()
+        } else {
+            pattern
+        }
     }
 
     /// The row of a pattern, made if there is none; that of all others where the host has too many.
@@ -349,10 +359,12 @@ impl HostCounts {
         if let Some(row) = family.and_then(|family| self.rows.get_mut(&family)) {
             row.evidence.reach(link.depth);
         }
+        self.visited.add(link.url.as_str());
         pattern.teach(self.learners.get(host, reads)?);
         self.learners.touch(host);
         Ok(PageAt {
             key,
+            whose: pattern.whose(),
             url: xxh3_64(link.url.as_str().as_bytes()),
             from: self.parent_key(link, settings, reads)?,
             family,
@@ -377,6 +389,7 @@ impl HostCounts {
         let host = link.url.host_key();
         let learner = self.learners.get(host, reads)?;
         let pattern = Pattern::of(&link.from, path, "", learner, &settings.hints);
+        let pattern = self.seen_pattern(pattern, &link.from);
         Ok(Some((host, pattern.key())))
     }
 
@@ -436,9 +449,7 @@ impl HostCounts {
             Some(key) => self.is_hopeless(key, settings, reads)?,
             None => false,
         };
-        // Of a page the frame is known, of other content nothing should be.
-        let novel = if seen.is_page { settings.novel } else { 1.0 };
-        let novelty = (seen.novelty / novel.max(f32::MIN_POSITIVE)).min(1.0);
+        let novelty = novelty(seen, settings);
         // Of a pattern that is new: what links of the host are worth in general.
         let usual = self.row(of_host, "", reads)?.evidence.hub(1.0);
         let pattern = self.row(page.key, "", reads)?.pattern.clone();
@@ -504,7 +515,7 @@ impl HostCounts {
             ..visit
         };
         let own = value(&alone, settings);
-        if own >= settings.high && (1..=LIST).contains(&page.fresh_own) {
+        if own >= settings.high && (1..=settings.list_links).contains(&page.fresh_own) {
             self.row(page.key, "", reads)?.leads(page.url);
         }
         for from in page.from.into_iter().chain([of_host]) {
@@ -744,11 +755,11 @@ impl HostCounts {
         reads: &dyn Reads,
     ) -> Result<f32, StateError> {
         let mut usual = self.words.estimate(key.0, &pattern.text, settings);
-        if pattern.is_suffixed() {
+        if pattern.is_view() {
             for base in pattern.bases() {
                 // The page first, and then the views of it, as long as they are not known to bring more.
                 if self.known((key.0, key_of(&base)), reads)?.is_some() {
-                    usual = usual.min(settings.high * VIEW);
+                    usual = usual.min(settings.high * settings.view_value);
                 }
             }
         }
@@ -834,7 +845,7 @@ impl HostCounts {
         let row = self.row(key, "", reads)?;
         // A family that goes on for ever is not judged by what its pages are worth.
         Ok(row.is_family
-            || row.evidence.is_hopeless(is_known, row.is_base, settings)
+            || row.evidence.is_hopeless(is_known, settings)
                 && row.evidence.stands_out(useful, settings))
     }
 
@@ -1057,6 +1068,18 @@ impl HostCounts {
     }
 }
 
+/// How much of a visit's text is new, from 0 to 1; enough of it is 1. Of a page the frame is known; of a file most should be
+/// new, or it is a page once more.
+fn novelty(seen: &Seen, settings: &EvidenceSettings) -> f32 {
+    let (least, enough) = if seen.is_page {
+        (0.0, settings.novel)
+    } else {
+        (settings.novel_file / 3.0, settings.novel_file)
+    };
+    let span = (enough - least).max(f32::MIN_POSITIVE);
+    ((seen.novelty - least) / span).clamp(0.0, 1.0)
+}
+
 /// The pattern of a URL, and the row that says where the URL belongs: of its family, itself or one of its words if that
 /// is doubted, else its own. As the store has them.
 pub fn look_up(
@@ -1074,8 +1097,14 @@ pub fn look_up(
         .family
         .as_deref()
         .map(|family| (host, key_of(family)));
-    let words = words(&pattern.text).map(|word| (host, key_of(&word)));
-    let keys: Vec<CountKey> = family.into_iter().chain([own]).chain(words).collect();
+    let view = pattern.clone().of_visited();
+    let views = pattern.is_view().then_some(view);
+    let texts = || views.iter().chain([&pattern]);
+    let patterns = texts().map(Pattern::key);
+    let words = texts().flat_map(|text| words(&text.text));
+    let words = words.map(|word| key_of(&word));
+    let rows = patterns.chain(words).map(|key| (host, key));
+    let keys: Vec<CountKey> = family.into_iter().chain(rows).collect();
     for key in keys {
         if let Some(row) = stored(key, reads)?.filter(|row| row.doubt.is_some()) {
             return Ok((pattern, key, row));

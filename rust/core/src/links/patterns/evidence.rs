@@ -23,6 +23,9 @@ pub struct EvidenceSettings {
     pub known_hosts: u32,
     pub memory: f32,
     pub novel: f32,
+    pub novel_file: f32,
+    pub view_value: f32,
+    pub list_links: u32,
     pub hub_value: f32,
     pub part_value: f32,
     pub marked_value: f32,
@@ -221,7 +224,7 @@ impl Evidence {
 
     /// Whether hardly any of all its visits was worth something: what is left of it can be set aside.
     #[must_use]
-    pub fn is_hopeless(&self, is_known: bool, is_base: bool, settings: &EvidenceSettings) -> bool {
+    pub fn is_hopeless(&self, is_known: bool, settings: &EvidenceSettings) -> bool {
         let enough = if is_known {
             settings.word_visits
         } else {
@@ -234,10 +237,6 @@ impl Evidence {
             Brought::Redirect,
             Brought::Soft404,
         ]);
-        // That its text is known says nothing of what others are views of: they may have been visited first.
-        if is_base && plain * 2 < self.visits {
-            return false;
-        }
         let more = (settings.plain_weight - 1.0).max(0.0) * plain as f32;
         self.visits as f32 + more >= enough as f32
             && self.good as f32 <= settings.hopeless * self.visits as f32
@@ -309,7 +308,7 @@ impl Evidence {
         // Folders that only lead to others have hardly any text, and an end.
         let certain = self.count(&[Brought::Copy, Brought::Soft404]);
         let is_followed = certain * 2 >= self.visits || self.span() >= settings.span;
-        if is_followed && self.value() < settings.low && self.is_hopeless(is_known, false, settings)
+        if is_followed && self.value() < settings.low && self.is_hopeless(is_known, settings)
         {
             return true;
         }

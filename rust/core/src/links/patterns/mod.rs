@@ -17,13 +17,14 @@ mod print;
 mod row;
 mod take_up;
 mod text;
+mod visited;
 mod words;
 
 pub use counts::{Asked, CountKey, Doubt, HostCounts, PageAt, Placing, Seen, look_up};
 pub use evidence::{Brought, Evidence, EvidenceSettings, Visit};
 pub use finding::{Finding, ParameterSettings, State};
 pub use hint::HintSettings;
-pub use novelty::Novelty;
+pub use novelty::{Novelty, Whose};
 pub use parameters::{Bare, Parameters, Sessions, has_parameter, stored as stored_parameters};
 pub use print::{Comparison, Likeness, Print};
 pub use row::{Change, Counts, Decided, Decision};

@@ -3,7 +3,8 @@
 //! Takes samples of a page's text (hashes of runs of three words, the same ones wherever they stand; of a short page its
 //! words); gives the share that is new, and whether what is known stands on one page that is much larger: a message
 //! that is also in its thread is a page by itself, while a raw or printed view is a page once more, and a list is made of
-//! many. Tables of fixed sizes, in memory only: what was seen long ago, or by another process, counts as new, which makes
+//! many. Text that was seen first in a view of a page (`/ID/print` of `/ID/`) is still that page's own: the order in which
+//! both were visited does not matter. Tables of fixed sizes, in memory only: what was seen long ago, or by another process, counts as new, which makes
 //! us more patient.
 
 /// Pages whose sizes are remembered, by the last bits of their number.
@@ -21,9 +22,24 @@ const MOST: usize = 6;
 #[derive(Debug, Default)]
 pub struct Novelty {
     known: Known,
-    /// The samples of each page, by its number.
-    sizes: Vec<u16>,
+    /// What is remembered of each page, by its number.
+    pages: Vec<Page>,
     next: u32,
+}
+
+/// The patterns of a page, as far as they say whose text it shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    pub pattern: u32,
+    /// The patterns that it may be a view of; 0: none.
+    pub bases: [u32; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Page {
+    /// Samples of its text.
+    size: u16,
+    bases: [u32; 2],
 }
 
 /// What is known of a page's text.
@@ -38,12 +54,18 @@ pub struct Text {
 impl Novelty {
     /// What is known of a page by its samples; `None`: it has no text. `is_page`: it is a page by its own right, whose
     /// text is known afterwards. A feed or a raw view does not make the page worthless that it was made of.
-    pub fn of(&mut self, host: u64, samples: &[u32], is_page: bool) -> Option<Text> {
+    pub fn of(
+        &mut self,
+        host: u64,
+        samples: &[u32],
+        is_page: bool,
+        whose: Whose,
+    ) -> Option<Text> {
         if samples.is_empty() {
             return None;
         }
-        if self.sizes.is_empty() {
-            self.sizes = vec![0; PAGES];
+        if self.pages.is_empty() {
+            self.pages = vec![Page::default(); PAGES];
         }
         let page = self.next;
         self.next = self.next.wrapping_add(u32::from(is_page)) & PAGE_BITS;
@@ -67,8 +89,12 @@ impl Novelty {
                     }
                 }
                 Some(slot) => {
+                    let first = self.pages[slot.page() as usize % PAGES];
                     if slot.pages() >= FRAME {
                         frame += 1;
+                    } else if is_page && first.bases.contains(&whose.pattern) {
+                        fresh += 1;
+                        slot.take(page);
                     } else if slot.page() != page {
                         known.push(slot.page());
                     }
@@ -82,7 +108,10 @@ impl Novelty {
         let text = Some(samples.len() - frame).filter(|text| *text >= TEXT);
         let text = text.unwrap_or(samples.len());
         if is_page {
-            self.sizes[page as usize % PAGES] = text.try_into().unwrap_or(u16::MAX);
+            self.pages[page as usize % PAGES] = Page {
+                size: text.try_into().unwrap_or(u16::MAX),
+                bases: whose.bases,
+            };
         }
         let much = (samples.len() as f32).min(MUCH);
         Some(Text {
@@ -99,7 +128,7 @@ impl Novelty {
             return false;
         };
         let page = best.first().map_or(0, |page| *page as usize % PAGES);
-        let larger = usize::from(self.sizes[page]);
+        let larger = usize::from(self.pages[page].size);
         best.len() * 10 >= samples * MOST && larger * 10 >= samples * LARGER
     }
 }
@@ -128,6 +157,11 @@ impl Slot {
 
     fn pages(self) -> u8 {
         (self.page >> 24) as u8
+    }
+
+    /// It is this page's.
+    fn take(&mut self, page: u32) {
+        self.page = page | u32::from(self.pages()) << 24;
     }
 
     fn count(&mut self) {
@@ -205,17 +239,40 @@ mod tests {
         Some(Text { fresh, is_part })
     }
 
+    const NOBODY: Whose = Whose {
+        pattern: 1,
+        bases: [0; 2],
+    };
+
     #[test]
-    fn what_was_seen_on_the_host_is_not_new() {
+    fn what_was_seen_in_a_view_first_is_still_the_pages() {
+        let mut novelty = Novelty::default();
+        let message = |of: u32| (0..20).map(move |n| (of * 100 + n) * 7_919);
+        let thread: Vec<u32> = (0..4).flat_map(message).collect();
+        let whose = |pattern, base| Whose {
+            pattern,
+            bases: [base, 0],
+        };
+        let view = whose(7, 5);
+        let page = whose(5, 2);
+        assert_eq!(novelty.of(1, &thread, true, view), text(1.0, false));
+        let message: Vec<u32> = message(2).collect();
+        assert_eq!(novelty.of(1, &message, true, page), text(1.0, false));
+        assert_eq!(novelty.of(1, &message, true, page), text(0.0, false));
+        assert_eq!(novelty.of(1, &message, true, view), text(0.0, false));
+    }
+
+    #[test]
+    fn what_was_seen_on_on_the_host_is_not_new() {
         let mut novelty = Novelty::default();
         let page: Vec<u32> = (0..60).map(|n| n * 7_919).collect();
         let other: Vec<u32> = (0..60).map(|n| n * 104_729 + 3).collect();
-        assert_eq!(novelty.of(1, &page, true), text(1.0, false));
-        assert_eq!(novelty.of(1, &page, true), text(0.0, false));
-        assert_eq!(novelty.of(2, &page, true), text(1.0, false));
+        assert_eq!(novelty.of(1, &page, true, NOBODY), text(1.0, false));
+        assert_eq!(novelty.of(1, &page, true, NOBODY), text(0.0, false));
+        assert_eq!(novelty.of(2, &page, true, NOBODY), text(1.0, false));
         let mixed = [&page[..30], &other[..30]].concat();
-        assert_eq!(novelty.of(1, &mixed, true), text(0.5, false));
-        assert_eq!(novelty.of(1, &[], true), None);
+        assert_eq!(novelty.of(1, &mixed, true, NOBODY), text(0.5, false));
+        assert_eq!(novelty.of(1, &[], true, NOBODY), None);
     }
 
     #[test]
@@ -223,19 +280,19 @@ mod tests {
         let mut novelty = Novelty::default();
         let message = |of: u32| (0..20).map(move |n| (of * 100 + n) * 7_919);
         let thread: Vec<u32> = (0..4).flat_map(message).collect();
-        novelty.of(1, &thread, true);
+        novelty.of(1, &thread, true, NOBODY);
         assert_eq!(
-            novelty.of(1, &message(2).collect::<Vec<_>>(), true),
+            novelty.of(1, &message(2).collect::<Vec<_>>(), true, NOBODY),
             text(0.0, true)
         );
         for alone in 10..14 {
-            novelty.of(1, &message(alone).collect::<Vec<_>>(), true);
+            novelty.of(1, &message(alone).collect::<Vec<_>>(), true, NOBODY);
         }
         let list: Vec<u32> = (10..14).flat_map(|of| message(of).take(5)).collect();
-        assert_eq!(novelty.of(1, &list, true), text(0.0, false));
+        assert_eq!(novelty.of(1, &list, true, NOBODY), text(0.0, false));
         // Another view of a message that was seen by itself.
         assert_eq!(
-            novelty.of(1, &message(11).collect::<Vec<_>>(), true),
+            novelty.of(1, &message(11).collect::<Vec<_>>(), true, NOBODY),
             text(0.0, false)
         );
     }
@@ -249,12 +306,12 @@ mod tests {
             frame.iter().copied().chain(own).collect::<Vec<_>>()
         };
         for of in 1..12 {
-            novelty.of(1, &page(of), true);
+            novelty.of(1, &page(of), true, NOBODY);
         }
-        assert_eq!(novelty.of(1, &page(20), false), text(1.0, false));
-        assert_eq!(novelty.of(1, &page(20), false), text(0.0, false));
-        assert_eq!(novelty.of(1, &page(20), true), text(1.0, false));
-        assert_eq!(novelty.of(1, &page(20), true), text(0.0, false));
-        assert_eq!(novelty.of(1, &frame, true), text(0.0, false));
+        assert_eq!(novelty.of(1, &page(20), false, NOBODY), text(1.0, false));
+        assert_eq!(novelty.of(1, &page(20), false, NOBODY), text(0.0, false));
+        assert_eq!(novelty.of(1, &page(20), true, NOBODY), text(1.0, false));
+        assert_eq!(novelty.of(1, &page(20), true, NOBODY), text(0.0, false));
+        assert_eq!(novelty.of(1, &frame, true, NOBODY), text(0.0, false));
     }
 }

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::hint::{Hint, HintSettings, hint, parameters};
 use super::learn::{Child, Learner};
+use super::novelty::Whose;
 use crate::links::cut;
 
 // These numbers judge nothing: they only say which URLs are counted in one row, and bound its size.
@@ -23,6 +24,10 @@ const LONG_VALUE: usize = 24;
 const HASH: usize = 8;
 /// Letters of a prefix (`Special:`) that a name keeps when its folder is wild.
 const PREFIX: usize = 16;
+
+/// Ends the pattern of what looks like a view of a page, if that page was visited: what it brings then is another question
+/// than what it brings where it is the first that is seen of the page.
+pub(super) const VIEW: &str = " (view)";
 
 /// A pattern, and what it was made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,24 +80,54 @@ impl Pattern {
         key_of(&self.text)
     }
 
-    /// Whether it looks like a view of a page: a word behind what varies (`/ID/raw`).
+    /// The page that it is a view of was visited.
     #[must_use]
-    pub fn is_suffixed(&self) -> bool {
+    pub(super) fn of_visited(mut self) -> Pattern {
+        self.text.push_str(VIEW);
+        self
+    }
+
+    fn plain(&self) -> &str {
+        self.text.strip_suffix(VIEW).unwrap_or(&self.text)
+    }
+
+    /// Whether it looks like a view of a page: a word or a query behind what varies (`/ID/raw`, `/ID?print`).
+    #[must_use]
+    pub fn is_view(&self) -> bool {
         let varies = |part: &str| part.contains(['*', '{']);
-        let mut parts = self.text.trim_end_matches('/').rsplit('/');
+        if let Some((path, _)) = self.plain().split_once('?') {
+            return path
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .is_some_and(varies);
+        }
+        let mut parts = self.plain().trim_end_matches('/').rsplit('/');
         let (last, before) = (parts.next(), parts.next());
-        !self.text.contains('?')
-            && last.is_some_and(|last| !varies(last))
-            && before.is_some_and(varies)
+        last.is_some_and(|last| !varies(last)) && before.is_some_and(varies)
+    }
+
+    /// Its key and those of what it may be a view of, as far as they say whose text it shows.
+    #[must_use]
+    pub fn whose(&self) -> Whose {
+        let mut whose = Whose {
+            pattern: (self.key() as u32).max(1),
+            ..Whose::default()
+        };
+        for (place, base) in whose.bases.iter_mut().zip(self.bases()) {
+            *place = (key_of(&base) as u32).max(1);
+        }
+        whose
     }
 
     /// The patterns that it may be a view of: without its query, or without the last part of its path.
     #[must_use]
     pub fn bases(&self) -> Vec<String> {
-        if let Some((path, _)) = self.text.split_once('?') {
+        let plain = self.plain();
+        if let Some((path, _)) = plain.split_once('?') {
             return vec![path.to_owned()];
         }
-        let path = self.text.trim_end_matches('/');
+        let path = plain.trim_end_matches('/');
         let folder = path.rfind('/').map_or("", |slash| &path[..slash]);
         if folder.is_empty() || path.ends_with("**") {
             return Vec::new();

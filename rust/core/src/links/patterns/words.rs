@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::evidence::{Brought, EvidenceSettings, KINDS};
+use super::text::VIEW;
 
 /// Words of all hosts that are counted; more are not until the process begins anew.
 const WORDS: usize = 1 << 18;
@@ -172,6 +173,10 @@ fn key(host: u64, word: &str) -> u64 {
 /// The words of a pattern as patterns themselves: each word of the path at its place with the names of the parameters,
 /// `/*/commit/*?id`, and each parameter wherever it stands, `**?id`, `**?do=edit`.
 pub(super) fn words(pattern: &str) -> impl Iterator<Item = String> {
+    let (pattern, view) = match pattern.strip_suffix(VIEW) {
+        Some(pattern) => (pattern, VIEW),
+        None => (pattern, ""),
+    };
     let (path, query) = pattern.split_once('?').unwrap_or((pattern, ""));
     let is_word = |word: &str| !word.is_empty() && !word.contains(['*', '{', '…']);
     let pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
@@ -210,7 +215,7 @@ pub(super) fn words(pattern: &str) -> impl Iterator<Item = String> {
             _ => format!("**?{pair}"),
         });
     }
-    found.into_iter()
+    found.into_iter().map(move |word| word + view)
 }
 
 #[cfg(test)]
@@ -241,6 +246,7 @@ mod tests {
             of("/doku.php?do=edit&id=wiki:*"),
             ["/doku.php?do&id", "**?do=edit", "**?id"]
         );
+        assert_eq!(of("/*/raw?id (view)"), ["/*/raw?id (view)", "**?id (view)"][1..]);
         assert!(of("/").is_empty() && of("").is_empty() && of("/wiki/**").is_empty());
     }
 }

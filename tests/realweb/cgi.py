@@ -2,6 +2,8 @@
 
 import contextlib
 import shutil
+import socket
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from tests.realweb.backends import process
 CGI_PACKAGES = ("fcgiwrap",)
 CGI_PORT = 29006
 CHILDREN = 4
+FREE_SECONDS = 90.0
 _LOCATION = """
         location {path} {{
             # Not nginx's own file of parameters: it names the host without its port, and a program sees the first of two.
@@ -36,8 +39,24 @@ def cgi(folder: Path, address: str, environment: Mapping[str, str]) -> Iterator[
     wrapper = shutil.which("fcgiwrap") or "/usr/sbin/fcgiwrap"
     command = [wrapper, "-f", "-c", str(CHILDREN), "-s", f"tcp:{address}:{CGI_PORT}"]
     log = folder / "cgi.log"
+    _await_free((address, CGI_PORT))
     with process(command, ready=(address, CGI_PORT), log=log, environment=environment):
         yield
+
+
+def _await_free(place: tuple[str, int]) -> None:
+    """fcgiwrap does not take an address over: connections of a run that has just ended keep it for a minute."""
+    end = time.monotonic() + FREE_SECONDS
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(place)
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+            else:
+                return
+        time.sleep(0.2)
 
 
 def cgi_location(

@@ -73,7 +73,7 @@ pub(super) fn fingerprint(host_key: u64, text: &str) -> u64 {
     (host_key & 0xffff_ffff_0000_0000) | (xxh3_64(text.as_bytes()) & 0xffff_ffff)
 }
 
-pub(super) fn key(host_key: u64, text: &str) -> [u8; 16] {
+pub(crate) fn key(host_key: u64, text: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&fingerprint(host_key, text).to_be_bytes());
     bytes[8..].copy_from_slice(&xxh3_64_with_seed(text.as_bytes(), SECOND).to_be_bytes());

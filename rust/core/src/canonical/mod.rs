@@ -36,6 +36,7 @@ mod tests;
 
 pub use address::literal_address;
 pub use base::Base;
+pub(crate) use keys::key as url_key;
 pub use keys::{UrlKey, home, partition, partition_range};
 pub use refusal::Refusal;
 pub use rules::{Grouping, Names, Rules, SESSION_PARAMS, SESSION_TOKEN, TRACKING_PARAMS};

@@ -212,6 +212,7 @@ fn read(
     };
     let url = Url::from_canonical(text(reader.bytes()?)?.to_owned(), grouping);
     Some(url.ok().map(|url| Link {
+        label: 0,
         url,
         from: Arc::clone(&page.0),
         anchor,

@@ -238,6 +238,7 @@ impl<'a> Queued<'a> {
 
     fn link_to(&self, url: Url) -> Link {
         Link {
+            label: 0,
             url,
             from: Arc::from(self.from),
             anchor: (!self.anchor.is_empty()).then(|| self.anchor.into()),

@@ -14,6 +14,8 @@ pub struct Link {
     pub from: Arc<str>,
     /// The text of the link, where somebody asked for it ([`super::FollowSettings::anchors`]).
     pub anchor: Option<Box<str>>,
+    /// A hash of that text, of a link that was found just now; 0: none.
+    pub label: u32,
     /// No visit before this time, in microseconds since the epoch; 0: at once.
     pub not_before: u64,
     /// Links from a seed.
@@ -42,6 +44,7 @@ impl Link {
             url,
             from,
             anchor: None,
+            label: 0,
             not_before: 0,
             depth: 0,
             kind,

@@ -20,6 +20,8 @@ pub use left_out::{LeftOut, Reason};
 pub use link::Link;
 pub use score::{BANDS, Score};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::canonical::{Base, Rules, Url, canonical};
 use crate::parse::{self, LinkKind, Page, RelFlags};
 use scope::Scope;
@@ -124,6 +126,7 @@ pub fn outlinks(
             out.left_out.add(rule, 1);
         } else if keys.insert(target.key()) {
             let mut found = Link::new(target, Arc::clone(&from), link.kind);
+            found.label = label(page.text(link.anchor));
             if follow.anchors {
                 found.anchor = anchor(page.text(link.anchor));
             }
@@ -161,6 +164,18 @@ fn base_of(page: &Page, url: &Url) -> Base {
         None => own,
     };
     base.in_charset(page.charset)
+}
+
+/// Bytes of an anchor text that tell it from others.
+pub const LABEL_BYTES: usize = 24;
+
+fn label(text: &str) -> u32 {
+    let text = cut(text, LABEL_BYTES);
+    if text.is_empty() {
+        0
+    } else {
+        (xxh3_64(text.as_bytes()) as u32).max(1)
+    }
 }
 
 /// An anchor text as it goes with a link; none where there is none.

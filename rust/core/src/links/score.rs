@@ -8,8 +8,9 @@ pub const BANDS: u8 = 64;
 /// Steps of a score in one band.
 const STEPS: u32 = 65_536 / BANDS as u32;
 
-/// Bands for what promises less than is usual, but one.
+/// Bands for what promises less than is usual, but one; and as many for what looks like a view of something else.
 const LOW: f32 = 5.0;
+const SIDE: u16 = 6;
 
 /// From 0 (last) to 1 (first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,10 +28,12 @@ impl Score {
         Score(u16::try_from(steps).unwrap_or(u16::MAX))
     }
 
-    /// Behind what is usual and before the last: by what a URL promises, from 0 to 1.
+    /// Behind what is usual and before the last: by what a URL promises, from 0 to 1. `is_side`: it looks like a view of
+    /// something else, and comes behind what does not.
     #[must_use]
-    pub fn low(promises: f32) -> Score {
-        let band = 1 + (promises.clamp(0.0, 1.0) * LOW) as u16;
+    pub fn low(promises: f32, is_side: bool) -> Score {
+        let side = if is_side { 0 } else { SIDE };
+        let band = 1 + side + (promises.clamp(0.0, 1.0) * LOW) as u16;
         Score(band * STEPS as u16)
     }
 

@@ -57,7 +57,11 @@ impl Node {
         Seen {
             outcome: Some(visited.outcome),
             brought: brought(visited).filter(|_| !leased.visit.link.revisit),
-            novelty: text.map_or(1.0, |text| text.fresh),
+            novelty: match text {
+                Some(text) => text.fresh,
+                // An empty answer is nothing new; what is no text is by itself.
+                None => f32::from(u8::from(visited.bytes > 0)),
+            },
             is_page,
             is_part: text.is_some_and(|text| text.is_part),
             bytes: visited.bytes,

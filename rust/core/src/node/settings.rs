@@ -13,9 +13,9 @@ use crate::canonical::{Grouping, Names, Rules, canonical};
 use crate::doors::{Door, DoorsTable};
 use crate::fetch::{DnsSettings, FetchLimits, FetchSettings};
 use crate::frontier::{self, Blame, Patience, Policy};
-use crate::links::FollowSettings;
 use crate::links::rules::{RuleSet, RuleTable};
 use crate::links::scope::{Scope, ScopeKind, ScopeSettings};
+use crate::links::{FollowSettings, LABEL_BYTES};
 use crate::node::pool::{Noarchive, PageColumns, Policies, VisitSettings};
 use crate::outcome::Outcome;
 use crate::parse::{LinkKind, ParseSettings, RelFlags};
@@ -358,11 +358,11 @@ impl NodeSettings {
             parse: ParseSettings {
                 agent: self.fetch.agent.clone(),
                 links_bytes: self.parse.links_bytes,
-                // Not even put together where nobody asks for them.
+                // Where nobody asks for them they are only told apart.
                 anchor_bytes: if self.parse.anchors {
                     self.parse.anchor_bytes
                 } else {
-                    0
+                    LABEL_BYTES
                 },
                 forms: table.forms,
                 resources: table.resources,

@@ -41,6 +41,9 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A pattern is doubted when the mean value of its visits is below this. A visit that brings a new page has the value 1."""
     high: Share = 0.5
     """A doubted pattern has its usual place again when the mean value is above this."""
+    behind: Share = 0.35
+    """A URL whose pattern promises less than this comes behind the others of its host: a list of pages that are worth something, and a part
+    of a larger page, do not."""
     novel: Share = 0.3
     """A page has the whole value if this share of its text is new on its host, less if less is: navigation, forms, sort orders, printed
     and raw views repeat what is known. The pages of a long topic are alike by their frame, and new by their text."""
@@ -56,9 +59,12 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marked_value: Share = 0.4
     """The value of a page that says `noindex` or names another URL as its own, times the share of its text that is new: what the site says
     is one sign, and the text another. Some sites say so of all their pages."""
-    view_value: Share = 0.9
-    """What looks like a view of a page (`/ID/raw`, `/ID?print`) promises this share of what is usual until it was seen, so that the page comes
-    first."""
+    view_value: Share = 0.7
+    """What looks like a view of a page (`/ID/raw`, `/ID?print`) promises this share of what its visits were worth, and before any not more than
+    `behind`, so that the page comes first."""
+    label_share: Share = 0.8
+    """What so many of its links call by the same text (*raw*, *history*, *reply*) looks like a view of something else, too: a page is linked by its
+    title. Of two patterns that bring little, the one that looks like a view comes behind the other."""
     list_links: Count = 8
     """A page of a list leads to so many further ones at most. A list that brings something is followed whatever else has its pattern."""
     hopeless_visits: Count = 50
@@ -76,11 +82,14 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     where all of a site looks worthless it is the measure that does not fit …"""
     overwhelming: Count = 1000
     """… unless it had so many visits."""
-    worthless_visits: Count = 5000
+    worthless_visits: Count = 2000
     """All that is doubted on a host, hopeless or not, has so many visits that bring nothing, or …"""
-    worthless_share: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 3.0
+    worthless_share: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 2.0
     """… this share of the host's useful visits, whichever is more; then what promises less than `low` is set aside: a repository browser
     shows every file of every version in six ways, and a crawl of it has to end."""
+    side_visits: Count = 500
+    """The same two for what looks like a view of something else."""
+    side_share: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 0.5
     word_visits: Count = 16
     """Visits before a word of the path or a parameter can be doubted, whatever the pattern around it …"""
     word_good: Share = 0.15

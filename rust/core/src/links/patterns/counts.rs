@@ -12,13 +12,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::evidence::{Brought, EvidenceSettings, Visit, value};
 use super::hint;
+use super::labels::Labels;
 use super::learners::Learners;
 use super::novelty::Whose;
 use super::row::{Counts, Decided, Decision};
 use super::take_up::{Mark, Taking};
 use super::text::{Pattern, key_of};
-use super::visited::VisitedUrls;
+use super::visited::{VisitedUrls, pages_of};
 use super::words::{Words, Worth, words};
+use crate::canonical::url_key;
 use crate::links::{Link, Score};
 use crate::outcome::Outcome;
 use crate::store::state::{Reads, Space, StateError, Writes};
@@ -140,6 +142,7 @@ pub struct HostCounts {
     hosts_of: HashMap<u64, u32>,
     words: Words,
     visited: VisitedUrls,
+    labels: Labels,
     /// Patterns that others are made of, and that were not met yet.
     bases: HashSet<CountKey>,
     /// Hosts with a pattern or a word that promises less than others.
@@ -266,15 +269,29 @@ impl HostCounts {
         let learner = self.learners.get(link.url.host_key(), reads)?;
         let (url, path) = (link.url.as_str(), link.url.path_and_query());
         let pattern = Pattern::of(url, path, &link.from, learner, &settings.hints);
-        Ok(self.seen_pattern(pattern, url))
+        self.seen_pattern(link.url.host_key(), pattern, url, reads)
     }
 
-    fn seen_pattern(&self, pattern: Pattern, url: &str) -> Pattern {
-        if pattern.is_view() && self.visited.has_page_of(url) {
-            pattern.of_visited()
-        } else {
-            pattern
+    /// The pattern of a URL that may be a view of a visited page.
+    fn seen_pattern(
+        &self,
+        host: u64,
+        pattern: Pattern,
+        url: &str,
+        reads: &dyn Reads,
+    ) -> Result<Pattern, StateError> {
+        if pattern.bases().is_empty() {
+            return Ok(pattern);
         }
+        let pages = pages_of(url);
+        let is_visited = pages.iter().any(|page| self.visited.contains(page));
+        let view = pattern.clone().of_visited();
+        // What was visited before this process began is looked up where it matters.
+        let is_view = is_visited || {
+            let is_doubted = self.doubted_key((host, view.key()), None, &view.text);
+            is_doubted.is_some() && was_visited(host, &pages, reads)?
+        };
+        Ok(if is_view { view } else { pattern })
     }
 
     /// The row of a pattern, made if there is none; that of all others where the host has too many.
@@ -389,7 +406,7 @@ impl HostCounts {
         let host = link.url.host_key();
         let learner = self.learners.get(host, reads)?;
         let pattern = Pattern::of(&link.from, path, "", learner, &settings.hints);
-        let pattern = self.seen_pattern(pattern, &link.from);
+        let pattern = self.seen_pattern(host, pattern, &link.from, reads)?;
         Ok(Some((host, pattern.key())))
     }
 
@@ -410,6 +427,7 @@ impl HostCounts {
         let pattern = self.pattern(link, settings, reads)?;
         // A pattern has a row when it is visited: most of those that links name are never met again.
         let key = (host, pattern.key());
+        self.labels.add(key, link.label);
         if key == page.key {
             page.fresh_own += 1;
         } else {
@@ -518,14 +536,16 @@ impl HostCounts {
         if own >= settings.high && (1..=settings.list_links).contains(&page.fresh_own) {
             self.row(page.key, "", reads)?.leads(page.url);
         }
-        for from in page.from.into_iter().chain([of_host]) {
+        // What is doubted is no reason to follow a page, and none against it.
+        let led_by = page.from.into_iter().chain([of_host]);
+        for from in led_by.filter(|_| doubted.is_none()) {
             if let Some(row) = self.rows.get_mut(&from) {
                 // What is only good for what it leads to in turn counts half: a farm of links leads to itself.
                 row.evidence.led(own.max(worth / 2.0));
             }
         }
         let row = self.row(page.key, "", reads)?;
-        if row.evidence.visits >= settings.visits_hinted && row.evidence.value() < settings.high {
+        if row.evidence.visits >= settings.visits_hinted && row.evidence.value() < settings.behind {
             self.uneven.insert(page.key.0);
         }
         // That a page is not there says nothing of its words.
@@ -602,6 +622,23 @@ impl HostCounts {
         known.find(|(key, _)| self.is_doubted(*key))
     }
 
+    /// The first word of a pattern of which nothing is hoped.
+    fn hopeless_word(
+        &mut self,
+        host: u64,
+        pattern: &str,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<Option<CountKey>, StateError> {
+        for word in words(pattern) {
+            let key = (host, key_of(&word));
+            if self.is_doubted(key) && self.is_hopeless(key, settings, reads)? {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
+    }
+
     /// Counts what a visit was worth for the words of its pattern; gives the verdict that changed.
     fn judge_words(
         &mut self,
@@ -623,11 +660,14 @@ impl HostCounts {
             evidence.good += u32::from(value >= settings.low);
             let count = &mut evidence.brought[worth.kind as usize];
             *count = count.saturating_add(1);
-            if mean < settings.high {
-                self.soil(key);
+            if mean >= settings.high {
+                return self.set_doubt(key, &word, None, reads);
+            }
+            self.soil(key);
+            // A word that explains little does not hide another that explains more.
+            if self.is_hopeless(key, settings, reads)? {
                 return Ok(None);
             }
-            return self.set_doubt(key, &word, None, reads);
         }
         // What is explained by its pattern or family says nothing of its words.
         if self.is_doubted(key) {
@@ -638,7 +678,12 @@ impl HostCounts {
             let hosts = hosts_of.get(&key_of(word));
             hosts.is_some_and(|hosts| *hosts >= settings.known_hosts)
         };
-        let found = self.words.visit(host, &pattern, worth, is_known, settings);
+        let doubted = self.doubted.get(&host);
+        let is_doubted =
+            |word: &str| doubted.is_some_and(|doubted| doubted.contains(&key_of(word)));
+        let found = self
+            .words
+            .visit(host, &pattern, worth, is_known, is_doubted, settings);
         let Some(blamed) = found else {
             return Ok(None);
         };
@@ -704,20 +749,25 @@ impl HostCounts {
         if self.is_trusted(key, family, &pattern.text) {
             return Ok((Placing::Usual, None));
         }
-        let promises = self.promises(key, &pattern, settings, reads)?;
-        let low = Score::low(promises / settings.high.max(f32::MIN_POSITIVE));
+        let (promises, is_view) = self.promises(key, &pattern, settings);
+        let is_side = is_view
+            || self
+                .labels
+                .is_same(key, settings.visits_hinted, settings.label_share);
+        let low = Score::low(promises / settings.behind.max(f32::MIN_POSITIVE), is_side);
         if let Some(doubted) = self.doubted_key(key, family, &pattern.text) {
             let mut is_hopeless = self.is_hopeless(doubted, settings, reads)?;
             let mut doubted = doubted;
             // A word is judged by more visits than a pattern that has it.
             if !is_hopeless
                 && !self.rows.get(&key).is_some_and(|row| row.is_base)
-                && let Some((word, _)) = self.doubted_word(host, &pattern.text)
-                && self.is_hopeless(word, settings, reads)?
+                && let Some(word) = self.hopeless_word(host, &pattern.text, settings, reads)?
             {
                 (doubted, is_hopeless) = (word, true);
             }
-            let is_over = self.is_over(doubted, is_hopeless, promises, settings, reads)?;
+            let is_left =
+                promises >= settings.low || !self.is_exhausted(host, is_side, settings, reads)?;
+            let is_over = !is_left || is_hopeless && self.is_over(doubted, settings, reads)?;
             // What goes on for ever leads only to itself.
             let is_list = Some(doubted) != family;
             let is_led =
@@ -739,56 +789,62 @@ impl HostCounts {
                 return Ok((Placing::Waits, None));
             }
         }
-        Ok(if promises < settings.high {
+        Ok(if promises < settings.behind {
             (Placing::Low(low), None)
         } else {
             (Placing::Usual, None)
         })
     }
 
-    /// What a visit of a pattern is worth, by what is known of it, or of its words.
+    /// What a visit of a pattern is worth, by what is known of it, or of its words; and whether it is a view of others.
     fn promises(
         &mut self,
         key: CountKey,
         pattern: &Pattern,
         settings: &EvidenceSettings,
-        reads: &dyn Reads,
-    ) -> Result<f32, StateError> {
+    ) -> (f32, bool) {
         let mut usual = self.words.estimate(key.0, &pattern.text, settings);
-        if pattern.is_view() {
-            for base in pattern.bases() {
-                // The page first, and then the views of it, as long as they are not known to bring more.
-                if self.known((key.0, key_of(&base)), reads)?.is_some() {
-                    usual = usual.min(settings.high * settings.view_value);
-                }
+        let mut share = 1.0;
+        for base in pattern.bases() {
+            // The page first, and then the views of it, as long as they are not known to bring more.
+            if let Some(row) = self.rows.get(&(key.0, key_of(&base)))
+                && row.is_counted
+            {
+                usual = usual.min(row.evidence.estimate(1.0)).min(settings.behind);
+                share = settings.view_value;
             }
         }
-        Ok(match self.rows.get(&key) {
+        let promises = match self.rows.get(&key) {
             // What others are views of comes before them.
             Some(row) if row.is_base && row.doubt.is_none() => {
-                row.evidence.estimate(usual).max(settings.high)
+                row.evidence.estimate(usual).max(settings.behind)
             }
             Some(row) => row.evidence.estimate(usual),
             None => usual,
-        })
+        };
+        (promises * share, share < 1.0)
     }
 
-    /// Whether what is doubted has had its share of the host's visits.
+    /// Whether all that is doubted on a host together has had its visits.
+    fn is_exhausted(
+        &mut self,
+        host: u64,
+        is_side: bool,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let of_host = &self.row((host, 0), "", reads)?.evidence;
+        Ok(of_host.is_exhausted(is_side, settings))
+    }
+
+    /// Whether what nothing is hoped of has had its share of the host's visits.
     fn is_over(
         &mut self,
         doubted: CountKey,
-        is_hopeless: bool,
-        promises: f32,
         settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<bool, StateError> {
         let of_host = &self.row((doubted.0, 0), "", reads)?.evidence;
-        if promises < settings.low && of_host.is_exhausted(settings) {
-            return Ok(true);
-        }
-        if !is_hopeless {
-            return Ok(false);
-        }
         let useful = of_host.brought[Brought::New as usize] as f32;
         let most = settings.base as f32 + settings.share * useful;
         let is_over = of_host.doubted_visits as f32 >= most;
@@ -865,15 +921,20 @@ impl HostCounts {
     ) -> Result<(), StateError> {
         let host = page.key.0;
         let of_host = self.row((host, 0), "", reads)?;
-        if of_host.set_aside == 0 || of_host.evidence.is_exhausted(settings) {
+        if of_host.set_aside == 0 || of_host.evidence.is_exhausted(false, settings) {
             return Ok(());
         }
+        // It would be set aside again at once.
+        let is_exhausted = of_host.evidence.is_exhausted(true, settings);
+        let is_left = |row: &Counts| {
+            !is_exhausted || row.evidence.value() * settings.view_value >= settings.low
+        };
         let pattern = self.row(page.key, "", reads)?.pattern.clone();
         let words = words(&pattern).map(|word| (host, key_of(&word)));
         let keys = page.family.into_iter().chain([page.key]).chain(words);
         for key in keys.collect::<Vec<_>>() {
             let row = self.known(key, reads)?;
-            let row = row.filter(|row| row.set_aside > 0 && !row.is_family);
+            let row = row.filter(|row| row.set_aside > 0 && !row.is_family && is_left(row));
             if row.is_some_and(|row| row.evidence.has_hope(settings)) {
                 self.taking.entry(key).or_default();
             }
@@ -1098,7 +1159,7 @@ pub fn look_up(
         .as_deref()
         .map(|family| (host, key_of(family)));
     let view = pattern.clone().of_visited();
-    let views = pattern.is_view().then_some(view);
+    let views = (!pattern.bases().is_empty()).then_some(view);
     let texts = || views.iter().chain([&pattern]);
     let patterns = texts().map(Pattern::key);
     let words = texts().flat_map(|text| words(&text.text));
@@ -1112,6 +1173,16 @@ pub fn look_up(
     }
     let row = stored(own, reads)?.unwrap_or_default();
     Ok((pattern, own, row))
+}
+
+/// Whether the store knows what became of one of some pages.
+fn was_visited(host: u64, pages: &[String], reads: &dyn Reads) -> Result<bool, StateError> {
+    for page in pages {
+        if reads.get(Space::Index, &url_key(host, page))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn scan_doubts(reads: &dyn Reads, found: &mut dyn FnMut(CountKey, Mark)) -> Result<(), StateError> {

@@ -113,7 +113,8 @@ fn doubted(counts: &mut HostCounts, action: &str, state: &MemoryState) -> u32 {
     for n in 0..100 {
         let page = link(&format!("/page/{n}/{action}"));
         if let Some(doubt) = visit(counts, &page, Brought::Noindex, state) {
-            assert_eq!(&*doubt.pattern, format!("/page/{{n}}/{action}"));
+            let plain = doubt.pattern.trim_end_matches(" (view)");
+            assert_eq!(plain, format!("/page/{{n}}/{action}"));
             assert!(doubt.reason.unwrap().contains("noindex"));
             return n + 1;
         }
@@ -146,14 +147,19 @@ fn a_doubted_pattern_comes_last_then_is_set_aside_until_it_is_trusted() {
         );
         visit(
             &mut counts,
-            &link(&format!("/page/{n}00/edit")),
+            &link(&format!("/page/1{n}/edit")),
             Brought::Noindex,
             &state,
         );
     }
     assert_eq!(place(&mut counts, "/page/7/edit"), Placing::Aside);
+    // Where its page was not visited it may be the only way to it.
+    assert_ne!(place(&mut counts, "/page/77/edit"), Placing::Aside);
     // A process that begins now knows it too.
     apply(&mut counts, 1, &state);
+    let mut writes = Writes::default();
+    writes.put(Space::Index, link("/page/7").url.key().to_vec(), vec![0]);
+    state.apply(writes, true).unwrap();
     let mut again = HostCounts::open(Asked::Nothing, &state).unwrap();
     assert_eq!(place(&mut again, "/page/7/edit"), Placing::Aside);
     let (rows, total) = again.doubted_rows(None, 10, &state).unwrap();

@@ -26,6 +26,9 @@ pub struct EvidenceSettings {
     pub novel_file: f32,
     pub view_value: f32,
     pub list_links: u32,
+    pub label_share: f32,
+    pub side_visits: u32,
+    pub side_share: f32,
     pub hub_value: f32,
     pub part_value: f32,
     pub marked_value: f32,
@@ -41,6 +44,7 @@ pub struct EvidenceSettings {
     pub word_good: f32,
     pub low: f32,
     pub high: f32,
+    pub behind: f32,
     pub base: u32,
     pub share: f32,
     pub self_fed: f32,
@@ -196,6 +200,9 @@ impl Evidence {
     pub fn value(&self) -> f32 {
         if self.weight > 0.0 {
             self.useful / self.weight
+        } else if self.visits > 0 {
+            // Of a word only the visits that were worth something are counted.
+            part(self.good, self.visits)
         } else {
             1.0
         }
@@ -251,14 +258,16 @@ impl Evidence {
         useful as f32 >= wanted || visits >= settings.overwhelming
     }
 
-    /// Of a host: whether all that is doubted on it together has had its visits.
-    pub(super) fn is_exhausted(&self, settings: &EvidenceSettings) -> bool {
+    /// Of a host: whether all that is doubted on it together has had its visits. `is_side`: as far as it looks like a
+    /// view of something else.
+    pub(super) fn is_exhausted(&self, is_side: bool, settings: &EvidenceSettings) -> bool {
         let useful = self.brought[Brought::New as usize] as f32;
-        let most = f32::max(
-            settings.worthless_visits as f32,
-            settings.worthless_share * useful,
-        );
-        self.worthless as f32 >= most
+        let (visits, share) = if is_side {
+            (settings.side_visits, settings.side_share)
+        } else {
+            (settings.worthless_visits, settings.worthless_share)
+        };
+        self.worthless as f32 >= f32::max(visits as f32, share * useful)
     }
 
     fn count(&self, kinds: &[Brought]) -> u32 {
@@ -308,8 +317,7 @@ impl Evidence {
         // Folders that only lead to others have hardly any text, and an end.
         let certain = self.count(&[Brought::Copy, Brought::Soft404]);
         let is_followed = certain * 2 >= self.visits || self.span() >= settings.span;
-        if is_followed && self.value() < settings.low && self.is_hopeless(is_known, settings)
-        {
+        if is_followed && self.value() < settings.low && self.is_hopeless(is_known, settings) {
             return true;
         }
         match hint {

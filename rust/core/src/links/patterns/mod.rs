@@ -9,6 +9,7 @@ mod counts;
 mod evidence;
 mod finding;
 pub mod hint;
+mod labels;
 mod learn;
 mod learners;
 mod novelty;

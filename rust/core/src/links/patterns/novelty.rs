@@ -8,7 +8,9 @@
 //! us more patient.
 
 /// Pages whose sizes are remembered, by the last bits of their number.
-const PAGES: usize = 1 << 20;
+const PAGES: usize = 1 << 18;
+/// Patterns that a page may be a view of.
+pub(super) const BASES: usize = 9;
 /// What stands on so many pages is their frame (navigation, licence), if there is so much text besides.
 const FRAME: u8 = 8;
 const TEXT: usize = 6;
@@ -32,14 +34,14 @@ pub struct Novelty {
 pub struct Whose {
     pub pattern: u32,
     /// The patterns that it may be a view of; 0: none.
-    pub bases: [u32; 2],
+    pub bases: [u32; BASES],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Page {
     /// Samples of its text.
     size: u16,
-    bases: [u32; 2],
+    bases: [u32; BASES],
 }
 
 /// What is known of a page's text.
@@ -54,13 +56,7 @@ pub struct Text {
 impl Novelty {
     /// What is known of a page by its samples; `None`: it has no text. `is_page`: it is a page by its own right, whose
     /// text is known afterwards. A feed or a raw view does not make the page worthless that it was made of.
-    pub fn of(
-        &mut self,
-        host: u64,
-        samples: &[u32],
-        is_page: bool,
-        whose: Whose,
-    ) -> Option<Text> {
+    pub fn of(&mut self, host: u64, samples: &[u32], is_page: bool, whose: Whose) -> Option<Text> {
         if samples.is_empty() {
             return None;
         }
@@ -241,7 +237,7 @@ mod tests {
 
     const NOBODY: Whose = Whose {
         pattern: 1,
-        bases: [0; 2],
+        bases: [0; BASES],
     };
 
     #[test]
@@ -251,7 +247,7 @@ mod tests {
         let thread: Vec<u32> = (0..4).flat_map(message).collect();
         let whose = |pattern, base| Whose {
             pattern,
-            bases: [base, 0],
+            bases: [base, 0, 0, 0, 0, 0, 0, 0, 0],
         };
         let view = whose(7, 5);
         let page = whose(5, 2);

@@ -6,7 +6,7 @@
 
 use super::counts::{CountKey, HostCounts};
 use super::row::Counts;
-use super::text::key_of;
+use super::text::{VIEW, key_of};
 use super::words::words;
 use crate::store::state::{Reads, StateError};
 
@@ -110,9 +110,19 @@ impl HostCounts {
         let Some(trusted) = self.trusted.get(&host) else {
             return false;
         };
+        // What is trusted is so whether its page was visited or not.
+        let (plain, view) = match pattern.strip_suffix(VIEW) {
+            Some(plain) => (plain.to_owned(), pattern.to_owned()),
+            None => (pattern.to_owned(), [pattern, VIEW].concat()),
+        };
+        let texts = [plain, view];
         trusted.contains(&key)
+            || texts.iter().any(|text| trusted.contains(&key_of(text)))
             || family.is_some_and(|family| trusted.contains(&family.1))
-            || words(pattern).any(|word| trusted.contains(&key_of(&word)))
+            || texts
+                .iter()
+                .flat_map(|text| words(text))
+                .any(|word| trusted.contains(&key_of(&word)))
     }
 
     /// A pattern whose URLs can be taken up now, and how far that is.

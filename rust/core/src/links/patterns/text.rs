@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::hint::{Hint, HintSettings, hint, parameters};
 use super::learn::{Child, Learner};
-use super::novelty::Whose;
+use super::novelty::{BASES, Whose};
 use crate::links::cut;
 
 // These numbers judge nothing: they only say which URLs are counted in one row, and bound its size.
@@ -24,6 +24,9 @@ const LONG_VALUE: usize = 24;
 const HASH: usize = 8;
 /// Letters of a prefix (`Special:`) that a name keeps when its folder is wild.
 const PREFIX: usize = 16;
+
+/// Parameters that are left out one by one, to see whether there is a page with the others.
+pub(super) const FEWER: usize = 4;
 
 /// Ends the pattern of what looks like a view of a page, if that page was visited: what it brings then is another question
 /// than what it brings where it is the first that is seen of the page.
@@ -91,20 +94,41 @@ impl Pattern {
         self.text.strip_suffix(VIEW).unwrap_or(&self.text)
     }
 
-    /// Whether it looks like a view of a page: a word or a query behind what varies (`/ID/raw`, `/ID?print`).
+    /// The patterns of the pages that it looks like a view of: a word behind what varies (`/ID/raw` of `/ID/`), a query behind
+    /// it (`/ID?print` of `/ID`), one more parameter (`?id&do=edit` of `?id`), a query that a folder above has too
+    /// (`/commit/FILE?id` of `/commit/?id`).
     #[must_use]
-    pub fn is_view(&self) -> bool {
+    pub fn bases(&self) -> Vec<String> {
         let varies = |part: &str| part.contains(['*', '{']);
-        if let Some((path, _)) = self.plain().split_once('?') {
-            return path
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .is_some_and(varies);
+        let plain = self.plain();
+        let (path, query) = plain.split_at(plain.find('?').unwrap_or(plain.len()));
+        let folder = path.trim_end_matches('/');
+        let (parent, last) = folder.rsplit_once('/').unwrap_or(("", folder));
+        let mut bases = Vec::new();
+        if !query.is_empty() {
+            if varies(last) {
+                bases.push(path.to_owned());
+            }
+            let pairs: Vec<&str> = query[1..].split('&').collect();
+            if pairs.len() > 1 {
+                bases.extend(
+                    (0..pairs.len().min(FEWER))
+                        .map(|at| format!("{path}?{}", without(&pairs, at).join("&"))),
+                );
+            }
+            let mut rest = folder;
+            while let Some((above, last)) = rest.rsplit_once('/')
+                && varies(last)
+                && !above.is_empty()
+                && bases.len() + 2 <= BASES
+            {
+                bases.extend([format!("{above}{query}"), format!("{above}/{query}")]);
+                rest = above;
+            }
+        } else if !varies(last) && parent.rsplit('/').next().is_some_and(varies) {
+            bases.extend([parent.to_owned(), format!("{parent}/")]);
         }
-        let mut parts = self.plain().trim_end_matches('/').rsplit('/');
-        let (last, before) = (parts.next(), parts.next());
-        last.is_some_and(|last| !varies(last)) && before.is_some_and(varies)
+        bases
     }
 
     /// Its key and those of what it may be a view of, as far as they say whose text it shows.
@@ -118,21 +142,6 @@ impl Pattern {
             *place = (key_of(&base) as u32).max(1);
         }
         whose
-    }
-
-    /// The patterns that it may be a view of: without its query, or without the last part of its path.
-    #[must_use]
-    pub fn bases(&self) -> Vec<String> {
-        let plain = self.plain();
-        if let Some((path, _)) = plain.split_once('?') {
-            return vec![path.to_owned()];
-        }
-        let path = plain.trim_end_matches('/');
-        let folder = path.rfind('/').map_or("", |slash| &path[..slash]);
-        if folder.is_empty() || path.ends_with("**") {
-            return Vec::new();
-        }
-        vec![folder.to_owned(), format!("{folder}/")]
     }
 
     /// Tells the learner of a visit.
@@ -222,6 +231,12 @@ impl Pattern {
     fn here(&self) -> u64 {
         xxh3_64(self.text.as_bytes())
     }
+}
+
+/// All but one.
+pub(super) fn without<'a>(parts: &[&'a str], at: usize) -> Vec<&'a str> {
+    let (before, after) = parts.split_at(at);
+    [before, &after[1..]].concat()
 }
 
 /// The key of the row of a pattern, by its text.

@@ -6,9 +6,13 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::text::{FEWER, without};
+
 /// Slots at first and at most (4 bytes each).
 const LEAST: usize = 1 << 12;
 const LARGEST: usize = 1 << 22;
+/// Folders above a page that are looked at.
+const ABOVE: usize = 8;
 /// Slots that a URL may be in.
 const NEAR: usize = 8;
 
@@ -36,19 +40,7 @@ impl VisitedUrls {
         near[free.unwrap_or(print as usize % NEAR)] = print;
     }
 
-    /// Whether the page was visited of which a URL is a view, if it is one: the URL without its query, or without the last
-    /// part of its path.
-    pub fn has_page_of(&self, url: &str) -> bool {
-        if let Some((page, _)) = url.split_once('?') {
-            return self.contains(page);
-        }
-        let url = url.trim_end_matches('/');
-        url.rfind('/').is_some_and(|slash| {
-            self.contains(&url[..=slash]) || self.contains(&url[..slash])
-        })
-    }
-
-    fn contains(&self, url: &str) -> bool {
+    pub fn contains(&self, url: &str) -> bool {
         let print = print(url);
         !self.slots.is_empty() && self.slots[self.near(print)].contains(&print)
     }
@@ -74,6 +66,33 @@ impl VisitedUrls {
     }
 }
 
+/// The pages that a URL may be a view of: without its query, with one parameter less, with a folder above instead of its path;
+/// or without the last part of its path.
+pub(super) fn pages_of(url: &str) -> Vec<String> {
+    let Some((page, query)) = url.split_once('?') else {
+        let url = url.trim_end_matches('/');
+        let slash = url.rfind('/').unwrap_or(0);
+        return vec![url[..=slash].to_owned(), url[..slash].to_owned()];
+    };
+    let mut pages = vec![page.to_owned()];
+    let pairs: Vec<&str> = query.split('&').take(2 * FEWER).collect();
+    if pairs.len() > 1 {
+        let fewer = |at| format!("{page}?{}", without(&pairs, at).join("&"));
+        pages.extend((0..pairs.len().min(FEWER)).map(fewer));
+    }
+    let host = page.find("://").map_or(0, |at| at + 3);
+    let path = page[host..].find('/').map_or(page.len(), |at| host + at);
+    let mut above = page.trim_end_matches('/');
+    for _ in 0..ABOVE {
+        let Some(slash) = above.rfind('/').filter(|slash| *slash >= path) else {
+            break;
+        };
+        above = &above[..slash];
+        pages.extend([format!("{above}/?{query}"), format!("{above}?{query}")]);
+    }
+    pages
+}
+
 fn print(url: &str) -> u32 {
     (xxh3_64(url.as_bytes()) as u32).max(1)
 }
@@ -85,15 +104,30 @@ mod tests {
     #[test]
     fn a_view_is_one_when_its_page_was_visited() {
         let mut visited = VisitedUrls::default();
-        assert!(!visited.has_page_of("http://a/7/raw"));
-        visited.add("http://a/7/");
-        visited.add("http://a/8");
-        for view in ["http://a/7/raw", "http://a/7/t/", "http://a/7/?print=1"] {
-            assert!(visited.has_page_of(view), "{view}");
+        assert!(!visited.contains("http://a/7/"));
+        for url in ["http://a/7/", "http://a/8", "http://a/commit/?id=1"] {
+            visited.add(url);
         }
-        assert!(visited.has_page_of("http://a/8/raw") && visited.has_page_of("http://a/8?print"));
-        for other in ["http://a/7", "http://a/9/raw", "http://a/7/t/u", "http://a"] {
-            assert!(!visited.has_page_of(other), "{other}");
+        let is_view = |url| pages_of(url).iter().any(|page| visited.contains(page));
+        for view in [
+            "http://a/7/raw",
+            "http://a/7/t/",
+            "http://a/7/?print=1",
+            "http://a/8/raw",
+            "http://a/8?print",
+            "http://a/commit/b/c?id=1",
+            "http://a/commit/?h=old&id=1",
+        ] {
+            assert!(is_view(view), "{view}");
+        }
+        for other in [
+            "http://a/7",
+            "http://a/9/raw",
+            "http://a/7/t/u",
+            "http://a/",
+            "http://a/commit/b/c?id=2",
+        ] {
+            assert!(!is_view(other), "{other}");
         }
     }
 

@@ -79,13 +79,15 @@ pub(super) struct Words {
 
 impl Words {
     /// Counts what a visit was worth for the words of its pattern; gives the one that is to
-    /// blame, if that is plain by now. `is_known`: the word is doubted on other hosts.
+    /// blame, if that is plain by now. `is_known`: the word is doubted on other hosts; `is_doubted`: it is here, and was
+    /// counted.
     pub fn visit(
         &mut self,
         host: u64,
         pattern: &str,
         worth: Worth,
         is_known: impl Fn(&str) -> bool,
+        is_doubted: impl Fn(&str) -> bool,
         settings: &EvidenceSettings,
     ) -> Option<Blamed> {
         let of_host = self.stat(host, "")?;
@@ -94,7 +96,7 @@ impl Words {
         let host_good = of_host.good;
         let mut worst: Option<(String, Stat)> = None;
         let mut known = None;
-        for word in words(pattern) {
+        for word in words(pattern).filter(|word| !is_doubted(word)) {
             let Some(stat) = self.stat(host, &word) else {
                 continue;
             };
@@ -246,7 +248,10 @@ mod tests {
             of("/doku.php?do=edit&id=wiki:*"),
             ["/doku.php?do&id", "**?do=edit", "**?id"]
         );
-        assert_eq!(of("/*/raw?id (view)"), ["/*/raw?id (view)", "**?id (view)"][1..]);
+        assert_eq!(
+            of("/*/raw?id (view)"),
+            ["/*/raw?id (view)", "**?id (view)"][1..]
+        );
         assert!(of("/").is_empty() && of("").is_empty() && of("/wiki/**").is_empty());
     }
 }

@@ -90,6 +90,17 @@ def a_list_beside_copies() -> Site:
     return pages
 
 
+def views_with_a_text_of_their_own() -> Site:
+    """Beside each page `/item/7/` there is `/item/7/specs`, and a page in another language by one more parameter."""
+    items = [f"/item/{number}/" for number in range(60)]
+    pages: Site = {"/": prose("/") + links(*items)}
+    for item in items:
+        views = [f"{item}specs", f"{item}?lang=de", f"{item}?lang=de&size=2"]
+        pages[item] = prose(item) + links(*views)
+        pages |= {view: prose(view) for view in views}
+    return pages
+
+
 SITES: list[Callable[[], Site]] = [
     named_without_suffix,
     noindex_everywhere,
@@ -98,6 +109,7 @@ SITES: list[Callable[[], Site]] = [
     folders_without_an_end_in_sight,
     pictures_with_a_frame,
     a_list_beside_copies,
+    views_with_a_text_of_their_own,
 ]
 
 

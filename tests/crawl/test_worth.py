@@ -99,3 +99,56 @@ def test_content_comes_first_and_junk_is_little(tmp_path: Path) -> None:
     assert len(aside) == len(left)
     assert all(line["reason"].startswith("URLs like ") for line in aside)
     assert audited(tmp_path / "out")["not_fetched"] == {"set_aside": len(left)}
+
+
+def archive(threads: int, messages: int) -> tuple[dict[str, str | Answer], set[str]]:
+    """A mail archive: its lists name threads, each message is also raw and in two views of its thread. And its messages."""
+    pages: dict[str, str | Answer] = {}
+    content = set()
+    starts = []
+    for thread in range(threads):
+        names = [f"/{thread * 100 + number:06}x/" for number in range(messages)]
+        texts = {name: prose(name, 60) for name in names}
+        whole = "".join(
+            f'{text}<a href="{name}">permalink</a><a href="{name}raw">raw</a>'
+            f'<a href="{name}T/">flat</a><a href="{name}t/">nested</a>'
+            for name, text in texts.items()
+        )
+        others = "".join(f'<a href="{name}">{name}</a>' for name in names)
+        for name, text in texts.items():
+            views = f'<a href="raw">raw</a><a href="T/">flat</a><a href="t/">nested</a>{others}'
+            pages[name] = text + views
+            pages[f"{name}raw"] = Answer(f"Subject: {name}\n\n{text}", kind="text/plain")
+            pages[f"{name}T/"] = pages[f"{name}t/"] = f"<h1>{thread}</h1>{whole}"
+        content |= set(names)
+        starts.append(f'<a href="{names[0]}T/">{prose(names[0], 4)}</a>')
+    for at in range(0, threads, 20):
+        after = f'<a href="/?before={at + 20}">next</a>' if at + 20 < threads else ""
+        place = f"/?before={at}" if at else "/"
+        pages[place] = "".join(starts[at : at + 20]) + after
+        content.add(place)
+    return pages, content
+
+
+def test_a_message_is_found_by_its_thread_and_its_views_are_little(tmp_path: Path) -> None:
+    """That most threads were seen by their messages is no reason to leave out the one that leads to others."""
+    pages, content = archive(threads=60, messages=5)
+    done, asked = crawled(pages, tmp_path / "out")
+    assert content - set(asked) == set()
+    assert content - set(asked[: int(1.5 * len(content))]) == set()
+    assert len(asked) <= 2 * len(content)
+    assert done.summary["urls_set_aside"] == len(set(pages) - set(asked))
+
+
+def test_empty_answers_bring_nothing(tmp_path: Path) -> None:
+    titles = [f"/commit/{number}" for number in range(100)]
+    pages: dict[str, str | Answer] = {
+        "/": "".join(f'<a href="{title}">{title}</a>' for title in titles)
+    }
+    for title in titles:
+        patches = [f"/patch{title}/{number}" for number in range(4)]
+        pages[title] = prose(title) + "".join(f'<a href="{one}">{one}</a>' for one in patches)
+        pages |= dict.fromkeys(patches, Answer(kind="text/plain"))
+    _done, asked = crawled(pages, tmp_path / "out")
+    assert {"/", *titles} <= set(asked[: int(1.5 * len(titles))])
+    assert len(asked) <= 2 * len(titles)

@@ -167,7 +167,7 @@ fn base_of(page: &Page, url: &Url) -> Base {
 }
 
 /// Bytes of an anchor text that tell it from others.
-pub const LABEL_BYTES: usize = 24;
+pub const LABEL_BYTES: usize = 96;
 
 fn label(text: &str) -> u32 {
     let text = cut(text, LABEL_BYTES);

@@ -2,12 +2,19 @@
 
 use std::sync::Arc;
 
+use super::super::evidence::Brought;
 use super::super::evidence::tests::settings;
+use super::super::judge::Doubt;
+use super::super::place::Placing;
 use super::super::row::Change;
+use super::super::rows::{IN_RAM, OTHERS, PATTERNS};
+use super::super::visit::Seen;
 use super::*;
 use crate::canonical::{Grouping, Url};
+use crate::links::Score;
+use crate::outcome::Outcome;
 use crate::parse::LinkKind;
-use crate::store::state::{MemoryState, State};
+use crate::store::state::{MemoryState, Space, State};
 
 const IN_2026: u64 = 1_794_773_089_000_000;
 
@@ -63,7 +70,7 @@ fn apply(counts: &mut HostCounts, batch: u64, state: &MemoryState) {
 
 fn asked() -> HostCounts {
     HostCounts {
-        asked: Asked::HostsAndPatterns,
+        active: Active::new(Asked::HostsAndPatterns),
         ..HostCounts::default()
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::counts::CountKey;
+use super::rows::CountKey;
 
 /// Patterns whose labels are counted; more are not until the process begins anew.
 const PATTERNS: usize = 1 << 16;

@@ -1,49 +1,17 @@
-//! Patterns that are doubted no more while URLs of theirs are set aside: those are taken up, a slice at a time.
+//! URLs that are set aside: how many there are, and how they come back when their pattern is doubted no more.
 //!
-//! A row of the space `meta` is `doubt/` ++ host key ++ pattern. Its value is empty for a pattern that is doubted,
-//! [`TAKEN_UP`] for one whose URLs are on their way back to the queue, so that a crash loses none of them, and [`TRUSTED`]
-//! for one that somebody took up.
+//! Takes the verdicts that changed and what somebody trusts; gives the patterns whose URLs are taken up, a slice at a time
+//! ([`Taking`]). A pattern that is doubted no more has a mark in the store while its URLs are on their way, so that a crash
+//! loses none of them.
 
-use super::counts::{CountKey, HostCounts};
+use super::counts::HostCounts;
+use super::doubts::Mark;
 use super::row::Counts;
-use super::text::{VIEW, key_of};
-use super::words::words;
+use super::rows::CountKey;
 use crate::store::state::{Reads, StateError};
-
-const TAKEN_UP: u8 = 1;
-const TRUSTED: u8 = 2;
 
 /// Doubted patterns looked at to list the ones with most URLs set aside.
 const LOOKED_AT: usize = 10_000;
-
-/// What the store says of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
-    Doubted,
-    TakenUp,
-    Trusted,
-    Nothing,
-}
-
-impl Mark {
-    pub fn of(value: &[u8]) -> Mark {
-        match value.first() {
-            Some(&TAKEN_UP) => Mark::TakenUp,
-            Some(&TRUSTED) => Mark::Trusted,
-            _ => Mark::Doubted,
-        }
-    }
-
-    /// The row's value; `None`: there is no row.
-    pub fn value(self) -> Option<Vec<u8>> {
-        match self {
-            Mark::Doubted => Some(Vec::new()),
-            Mark::TakenUp => Some(vec![TAKEN_UP]),
-            Mark::Trusted => Some(vec![TRUSTED]),
-            Mark::Nothing => None,
-        }
-    }
-}
 
 /// How far the URLs of a pattern are taken up.
 #[derive(Clone, Debug, Default)]
@@ -69,8 +37,8 @@ pub struct DoubtedRow {
 impl HostCounts {
     /// The verdict about a pattern has changed. What is set aside of one that is doubted no more is taken up.
     pub(super) fn mark(&mut self, key: CountKey, is_doubted: bool) {
-        self.note_doubt(key, is_doubted);
-        let is_aside = self.rows.get(&key).is_some_and(|row| row.set_aside > 0);
+        self.doubts.note(key, is_doubted);
+        let is_aside = self.rows.get(key).is_some_and(|row| row.set_aside > 0);
         let mark = if is_doubted {
             self.taking.remove(&key);
             Mark::Doubted
@@ -78,57 +46,57 @@ impl HostCounts {
             self.taking.insert(key, Taking::default());
             Mark::TakenUp
         } else {
-            self.settled(key)
+            self.doubts.settled(key)
         };
-        self.marks.push((key, mark));
+        self.doubts.mark(key, mark);
     }
 
-    /// What is left to say of a pattern when none of its URLs is set aside.
-    fn settled(&self, (host, pattern): CountKey) -> Mark {
-        if self.is_doubted((host, pattern)) {
-            return Mark::Doubted;
+    /// A pattern is not doubted any more, whatever its visits bring. Gives how many of its URLs are set aside; `None`: it
+    /// is not known.
+    pub fn trust(&mut self, key: CountKey, reads: &dyn Reads) -> Result<Option<u64>, StateError> {
+        if self.rows.known(key, reads)?.is_none() {
+            return Ok(None);
         }
-        let trusted = self.trusted.get(&host);
-        if trusted.is_some_and(|trusted| trusted.contains(&pattern)) {
-            Mark::Trusted
-        } else {
-            Mark::Nothing
+        let row = self.rows.row(key, "", reads)?;
+        row.is_trusted = true;
+        row.doubt = None;
+        let aside = row.set_aside;
+        self.doubts.note_trust(key);
+        self.mark(key, false);
+        self.rows.soil(key);
+        Ok(Some(aside))
+    }
+
+    /// So many more URLs of a pattern are set aside, or fewer.
+    pub fn set_aside(
+        &mut self,
+        key: CountKey,
+        more: i64,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        for key in [key, (key.0, 0)] {
+            let row = self.rows.row(key, "", reads)?;
+            let before = row.set_aside;
+            let after = before.saturating_add_signed(more);
+            row.set_aside = after;
+            if key.1 != 0 {
+                self.urls_aside = (self.urls_aside + after).saturating_sub(before);
+            }
+            self.rows.soil(key);
         }
+        Ok(())
     }
 
-    pub(super) fn note_trust(&mut self, (host, pattern): CountKey) {
-        self.trusted.entry(host).or_default().insert(pattern);
-    }
-
-    /// Whether somebody took up a pattern, its family or one of its words.
-    pub(super) fn is_trusted(
-        &self,
-        (host, key): CountKey,
-        family: Option<CountKey>,
-        pattern: &str,
-    ) -> bool {
-        let Some(trusted) = self.trusted.get(&host) else {
-            return false;
-        };
-        // What is trusted is so whether its page was visited or not.
-        let (plain, view) = match pattern.strip_suffix(VIEW) {
-            Some(plain) => (plain.to_owned(), pattern.to_owned()),
-            None => (pattern.to_owned(), [pattern, VIEW].concat()),
-        };
-        let texts = [plain, view];
-        trusted.contains(&key)
-            || texts.iter().any(|text| trusted.contains(&key_of(text)))
-            || family.is_some_and(|family| trusted.contains(&family.1))
-            || texts
-                .iter()
-                .flat_map(|text| words(text))
-                .any(|word| trusted.contains(&key_of(&word)))
+    /// URLs that are set aside, of all hosts.
+    #[must_use]
+    pub fn urls_aside(&self) -> u64 {
+        self.urls_aside
     }
 
     /// A pattern whose URLs can be taken up now, and how far that is.
     #[must_use]
     pub fn next_to_take_up(&self) -> Option<(CountKey, Taking)> {
-        let ready = |taking: &Taking| taking.waits_for <= self.applied;
+        let ready = |taking: &Taking| taking.waits_for <= self.rows.applied();
         let mut all = self.taking.iter();
         all.find(|(_, taking)| ready(taking))
             .map(|(key, taking)| (*key, taking.clone()))
@@ -153,7 +121,7 @@ impl HostCounts {
             self.taking.insert(key, at);
             return Ok(());
         }
-        let left = self.row(key, "", reads)?.set_aside;
+        let left = self.rows.row(key, "", reads)?.set_aside;
         if left > 0 && (at.has_found || !at.is_sure) {
             let next = Taking {
                 is_sure: true,
@@ -164,7 +132,7 @@ impl HostCounts {
             return Ok(());
         }
         self.taking.remove(&key);
-        self.marks.push((key, self.settled(key)));
+        self.doubts.mark(key, self.doubts.settled(key));
         // Counted, and nowhere to be found.
         self.set_aside(key, -i64::try_from(left).unwrap_or(i64::MAX), reads)
     }
@@ -172,11 +140,11 @@ impl HostCounts {
     /// The patterns of a host that are doubted or taken up.
     #[must_use]
     pub fn doubted_of(&self, host: u64) -> Vec<CountKey> {
-        let doubted = self.doubted.get(&host).into_iter().flatten();
         let taking = self.taking.range((host, 0)..=(host, u64::MAX));
-        let keys = doubted.map(|pattern| (host, *pattern));
         let taking = taking.map(|(key, _)| *key);
-        keys.chain(taking.filter(|key| !self.is_doubted(*key)))
+        let doubted = self.doubts.of(host);
+        doubted
+            .chain(taking.filter(|key| !self.doubts.is_doubted(*key)))
             .collect()
     }
 
@@ -190,18 +158,17 @@ impl HostCounts {
         let keys: Vec<CountKey> = match host {
             Some(host) => self.doubted_of(host),
             None => {
-                let doubted = self.doubted.iter();
-                let doubted = doubted.flat_map(|(host, all)| all.iter().map(|one| (*host, *one)));
                 let taking = self.taking.keys().copied();
+                let doubted = self.doubts.all();
                 doubted
-                    .chain(taking.filter(|key| !self.is_doubted(*key)))
+                    .chain(taking.filter(|key| !self.doubts.is_doubted(*key)))
                     .collect()
             }
         };
         let total = keys.len();
         let mut rows = Vec::with_capacity(total.min(LOOKED_AT));
         for key in keys.into_iter().take(LOOKED_AT) {
-            rows.extend(self.known(key, reads)?.map(|row| DoubtedRow {
+            rows.extend(self.rows.known(key, reads)?.map(|row| DoubtedRow {
                 key,
                 row,
                 is_taken_up: self.taking.contains_key(&key),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Leased, Node, NodeError};
 use crate::links::patterns::{
     Asked, Brought, Counts, Doubt, EvidenceSettings, HostCounts, PageAt, Placing, Seen, Whose,
+    is_there,
 };
 use crate::links::{Link, Score};
 use crate::node::pool::{Purpose, Visited};
@@ -41,7 +42,11 @@ impl Node {
         if visited.task.purpose != Purpose::Page {
             return Ok(None);
         }
-        let page = self.book.lock().page(link, self.evidence(), &*self.state)?;
+        let is_there = is_there(visited.outcome) && visited.bytes > 0;
+        let page = self
+            .book
+            .lock()
+            .page(link, is_there, self.evidence(), &*self.state)?;
         Ok(Some(page))
     }
 

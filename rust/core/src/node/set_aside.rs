@@ -91,11 +91,11 @@ impl Node {
             return Ok(kept.map_or_else(TakenUp::default, |urls| TakenUp { patterns: 1, urls }));
         }
         let host = url.host_key();
-        let wanted = pattern.map(|text| (host, crate::links::patterns::key_of(text)));
+        let wanted = pattern.map(crate::links::patterns::twins);
         let mut taken = TakenUp::default();
         let mut book = self.book.lock();
         let mut keys = book.doubted_of(host);
-        keys.retain(|key| wanted.is_none_or(|wanted| wanted == *key));
+        keys.retain(|key| wanted.is_none_or(|wanted| wanted.contains(&key.1)));
         for key in &keys {
             taken.patterns += 1;
             taken.urls += book.trust(*key, &*self.state)?.unwrap_or(0);

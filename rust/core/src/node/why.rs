@@ -124,9 +124,12 @@ impl View<'_> {
             QueueLook::Queued(place) => place.link.clone(),
             _ => Link::new(url.clone(), Arc::default(), LinkKind::A),
         };
-        let (pattern, key, row) = look_up(&link, &self.settings.frontier.evidence, self.reads)?;
-        let row_key = super::set_aside::row_key(key, url.as_str());
-        let is_aside = self.reads.get(Space::Meta, &row_key)?.is_some();
+        let (pattern, row, keys) = look_up(&link, &self.settings.frontier.evidence, self.reads)?;
+        let mut is_aside = false;
+        for key in keys {
+            let row_key = super::set_aside::row_key(key, url.as_str());
+            is_aside |= self.reads.get(Space::Meta, &row_key)?.is_some();
+        }
         // The family or the word that is doubted, if that is not the pattern itself.
         let is_other = row.doubt.is_some() && row.pattern != pattern.text.as_str().into();
         Ok(json!({

@@ -14,6 +14,7 @@ use super::naming::Naming;
 use super::row::{Counts, Decided, Decision};
 use super::rows::{CountKey, Rows, others_of, stored};
 use super::take_up::Taking;
+use super::text::twins;
 use super::words::Words;
 use crate::links::Link;
 use crate::store::state::{Reads, StateError, Writes};
@@ -29,6 +30,8 @@ pub struct HostCounts {
     active: Active,
     /// Hosts with a pattern or a word that promises less than others.
     pub(super) uneven: HashSet<u64>,
+    /// Hosts of which something was set aside because all that is doubted had had its visits.
+    pub(super) exhausted: HashSet<u64>,
     /// URLs that are set aside, of all hosts.
     pub(super) urls_aside: u64,
     /// Patterns whose URLs are taken up again.
@@ -43,6 +46,9 @@ impl HostCounts {
             ..HostCounts::default()
         };
         counts.load_doubts(reads)?;
+        if Rows::is_known(reads)? {
+            counts.naming.forget();
+        }
         Ok(counts)
     }
 
@@ -111,11 +117,20 @@ impl HostCounts {
     ) -> Result<Option<Counts>, StateError> {
         let host = link.url.host_key();
         let pattern = self.naming.pattern(link, &self.doubts, settings, reads)?;
-        let mut counts = self.rows.known((host, pattern.key()), reads)?;
-        // A pattern that is not counted by itself is one of the rest, if the host has a rest.
-        if counts.is_none() && self.rows.may_have_rest(host) {
-            counts = self.rows.known(others_of(host), reads)?;
+        let mut is_known = false;
+        // What was decided about a pattern holds for views of visited pages too.
+        for key in [pattern.key()].into_iter().chain(twins(&pattern.text)) {
+            let counts = self.rows.known((host, key), reads)?;
+            is_known |= counts.is_some();
+            if counts.as_ref().is_some_and(|row| row.change.is_some()) {
+                return Ok(counts);
+            }
         }
+        // A pattern that is not counted by itself is one of the rest, if the host has a rest.
+        if is_known || !self.rows.may_have_rest(host) {
+            return Ok(None);
+        }
+        let counts = self.rows.known(others_of(host), reads)?;
         Ok(counts.filter(|counts| counts.change.is_some()))
     }
 

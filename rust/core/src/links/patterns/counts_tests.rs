@@ -14,6 +14,7 @@ use crate::canonical::{Grouping, Url};
 use crate::links::Score;
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
+use crate::store::rows::IndexRow;
 use crate::store::state::{MemoryState, Space, State};
 
 const IN_2026: u64 = 1_794_773_089_000_000;
@@ -40,7 +41,7 @@ fn visit(
     brought: Brought,
     state: &MemoryState,
 ) -> Option<Doubt> {
-    let page = counts.page(page, &settings(), state).unwrap();
+    let page = counts.page(&page, true, &settings(), state).unwrap();
     let seen = Seen {
         outcome: Some(Outcome::Fetched),
         brought: Some(brought),
@@ -61,6 +62,15 @@ fn fetch(counts: &mut HostCounts, page: &Link, state: &MemoryState) {
 }
 
 /// As the committer does.
+/// What the index says of a visited page.
+fn visited_row() -> Vec<u8> {
+    let row = IndexRow {
+        outcome: Outcome::Fetched as u8,
+        ..IndexRow::default()
+    };
+    row.to_bytes()
+}
+
 fn apply(counts: &mut HostCounts, batch: u64, state: &MemoryState) {
     let mut writes = Writes::default();
     counts.seal(batch, &mut writes);
@@ -165,7 +175,11 @@ fn a_doubted_pattern_comes_last_then_is_set_aside_until_it_is_trusted() {
     // A process that begins now knows it too.
     apply(&mut counts, 1, &state);
     let mut writes = Writes::default();
-    writes.put(Space::Index, link("/page/7").url.key().to_vec(), vec![0]);
+    writes.put(
+        Space::Index,
+        link("/page/7").url.key().to_vec(),
+        visited_row(),
+    );
     state.apply(writes, true).unwrap();
     let mut again = HostCounts::open(Asked::Nothing, &state).unwrap();
     assert_eq!(place(&mut again, "/page/7/edit"), Placing::Aside);
@@ -197,7 +211,7 @@ fn an_endless_family_is_doubted_whatever_its_words_and_its_text() {
             depth: n.into(),
             ..link(&url["http://a.example".len()..])
         };
-        let mut page = counts.page(&here, &settings(), &state).unwrap();
+        let mut page = counts.page(&here, true, &settings(), &state).unwrap();
         for more in 0..5_u8 {
             let url = format!("{}x{}/", here.url.as_str(), char::from(b'a' + more));
             let next = Link {

@@ -142,6 +142,8 @@ pub struct Evidence {
     pub doubted_visits: u32,
     /// Of a host: visits to URLs that were doubted, and were worth nothing.
     pub worthless: u32,
+    /// The same of those that look like views of something else.
+    pub side_worthless: u32,
 }
 
 impl Evidence {
@@ -262,12 +264,24 @@ impl Evidence {
     /// view of something else.
     pub(super) fn is_exhausted(&self, is_side: bool, settings: &EvidenceSettings) -> bool {
         let useful = self.brought[Brought::New as usize] as f32;
-        let (visits, share) = if is_side {
-            (settings.side_visits, settings.side_share)
+        let (worthless, visits, share) = if is_side {
+            let side = self.side_worthless;
+            (side, settings.side_visits, settings.side_share)
         } else {
-            (settings.worthless_visits, settings.worthless_share)
+            let visits = settings.worthless_visits;
+            (self.worthless, visits, settings.worthless_share)
         };
-        self.worthless as f32 >= f32::max(visits as f32, share * useful)
+        worthless as f32 >= f32::max(visits as f32, share * useful)
+    }
+
+    /// Of a host: whether it has become so much larger that what had its visits may have some more.
+    pub(super) fn has_room(&self, settings: &EvidenceSettings) -> bool {
+        let more = Evidence {
+            worthless: self.worthless.saturating_mul(5) / 4,
+            side_worthless: self.side_worthless.saturating_mul(5) / 4,
+            ..self.clone()
+        };
+        !more.is_exhausted(false, settings) && !more.is_exhausted(true, settings)
     }
 
     fn count(&self, kinds: &[Brought]) -> u32 {
@@ -376,8 +390,8 @@ impl Evidence {
         }
     }
 
-    fn numbers(&self) -> [u32; 22] {
-        let mut numbers = [0; 22];
+    fn numbers(&self) -> [u32; 23] {
+        let mut numbers = [0; 23];
         numbers[..8].copy_from_slice(&self.brought);
         numbers[8..].copy_from_slice(&[
             self.visits,
@@ -394,6 +408,7 @@ impl Evidence {
             self.led,
             self.good,
             self.worthless,
+            self.side_worthless,
         ]);
         numbers
     }
@@ -417,6 +432,7 @@ impl Evidence {
         evidence.led = reader.small()?;
         evidence.good = reader.small()?;
         evidence.worthless = reader.small()?;
+        evidence.side_worthless = reader.small()?;
         let mut float = || {
             Some(f32::from_bits(u32::from_be_bytes(
                 reader.take(4)?.try_into().ok()?,

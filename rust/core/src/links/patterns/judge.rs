@@ -9,7 +9,6 @@
 use super::counts::HostCounts;
 use super::evidence::{Brought, EvidenceSettings};
 use super::hint;
-use super::row::Counts;
 use super::rows::{CountKey, others_of};
 use super::text::key_of;
 use super::visit::PageAt;
@@ -89,7 +88,10 @@ impl HostCounts {
         reads: &dyn Reads,
     ) -> Result<Option<Doubt>, StateError> {
         let (host, pattern) = (key.0, self.rows.row(key, "", reads)?.pattern.clone());
-        if let Some((key, word)) = self.doubts.doubted_word(host, &pattern) {
+        let doubted = words(&pattern).map(|word| ((host, key_of(&word)), word));
+        let doubted = doubted.filter(|(key, _)| self.doubts.is_doubted(*key));
+        let mut is_explained = false;
+        for (key, word) in doubted.collect::<Vec<_>>() {
             let others = self.doubts.hosts(key.1).saturating_sub(1);
             let is_known = others >= settings.known_hosts;
             let value = if is_known { worth.own } else { worth.value };
@@ -98,7 +100,9 @@ impl HostCounts {
                 .visit_one(host, &word, value, worth.kind, settings);
             let evidence = &mut self.rows.row(key, &word, reads)?.evidence;
             evidence.visits = evidence.visits.saturating_add(1);
-            evidence.good += u32::from(value >= settings.low);
+            evidence.good = evidence
+                .good
+                .saturating_add(u32::from(value >= settings.low));
             let count = &mut evidence.brought[worth.kind as usize];
             *count = count.saturating_add(1);
             if mean >= settings.high {
@@ -106,12 +110,10 @@ impl HostCounts {
             }
             self.rows.soil(key);
             // A word that explains little does not hide another that explains more.
-            if self.is_hopeless(key, settings, reads)? {
-                return Ok(None);
-            }
+            is_explained |= self.is_hopeless(key, settings, reads)?;
         }
-        // What is explained by its pattern or family says nothing of its words.
-        if self.doubts.is_doubted(key) {
+        // What is explained by its pattern or a word says nothing of the other words.
+        if is_explained || self.doubts.is_doubted(key) {
             return Ok(None);
         }
         let doubts = &self.doubts;
@@ -215,21 +217,46 @@ impl HostCounts {
     ) -> Result<(), StateError> {
         let host = page.key.0;
         let of_host = self.rows.row((host, 0), "", reads)?;
-        if of_host.set_aside == 0 || of_host.evidence.is_exhausted(false, settings) {
+        if of_host.set_aside == 0 {
             return Ok(());
         }
-        // It would be set aside again at once.
-        let is_exhausted = of_host.evidence.is_exhausted(true, settings);
-        let is_left = |row: &Counts| {
-            !is_exhausted || row.evidence.value() * settings.view_value >= settings.low
-        };
+        let exhausted =
+            [false, true].map(|is_side| of_host.evidence.is_exhausted(is_side, settings));
         let pattern = self.rows.row(page.key, "", reads)?.pattern.clone();
         let words = words(&pattern).map(|word| (host, key_of(&word)));
         let keys = page.family.into_iter().chain([page.key]).chain(words);
         for key in keys.collect::<Vec<_>>() {
             let row = self.rows.known(key, reads)?;
-            let row = row.filter(|row| row.set_aside > 0 && !row.is_family && is_left(row));
-            if row.is_some_and(|row| row.evidence.has_hope(settings)) {
+            let Some(row) = row.filter(|row| row.set_aside > 0 && !row.is_family) else {
+                continue;
+            };
+            // Or it would be set aside again at once (`place`).
+            let is_side = self.is_side(key, &row.pattern, settings);
+            let is_left =
+                !exhausted[usize::from(is_side)] || row.evidence.estimate(0.0) >= settings.low;
+            if is_left && row.evidence.has_hope(settings) {
+                self.taking.entry(key).or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// What was set aside because all that is doubted had had its visits comes back when the host turns out to be larger.
+    pub(super) fn take_back_all(
+        &mut self,
+        host: u64,
+        settings: &EvidenceSettings,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        let evidence = &self.rows.row((host, 0), "", reads)?.evidence;
+        if !self.exhausted.contains(&host) || !evidence.has_room(settings) {
+            return Ok(());
+        }
+        self.exhausted.remove(&host);
+        for key in self.doubts.of(host).collect::<Vec<_>>() {
+            let row = self.rows.known(key, reads)?;
+            let has_some = row.is_some_and(|row| row.set_aside > 0 && !row.is_family);
+            if has_some && !self.is_hopeless(key, settings, reads)? {
                 self.taking.entry(key).or_default();
             }
         }

@@ -34,7 +34,7 @@ pub use evidence::{Brought, Evidence, EvidenceSettings, Visit};
 pub use finding::{Finding, ParameterSettings, State};
 pub use hint::HintSettings;
 pub use judge::Doubt;
-pub use naming::look_up;
+pub use naming::{is_there, look_up};
 pub use novelty::{Novelty, Whose};
 pub use parameters::{Bare, Parameters, Sessions, has_parameter, stored as stored_parameters};
 pub use place::Placing;
@@ -42,7 +42,7 @@ pub use print::{Comparison, Likeness, Print};
 pub use row::{Change, Counts, Decided, Decision};
 pub use rows::CountKey;
 pub use take_up::{DoubtedRow, Taking};
-pub use text::{Pattern, key_of};
+pub use text::{Pattern, key_of, twins};
 pub use visit::{PageAt, Seen};
 
 pub(crate) use doubts::DOUBT;

@@ -10,19 +10,33 @@ use super::learners::Learners;
 use super::row::Counts;
 use super::rows::{CountKey, stored};
 use super::text::{Pattern, key_of};
-use super::visited::{VisitedUrls, pages_of};
+use super::visited::VisitedUrls;
 use super::words::words;
 use crate::canonical::url_key;
 use crate::links::Link;
+use crate::outcome::Outcome;
+use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space, StateError, Writes};
 
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     learners: Learners,
     visited: VisitedUrls,
+    /// Pages were visited that are not among them.
+    forgets: bool,
 }
 
 impl Naming {
+    /// Others than this process have visited pages.
+    pub fn forget(&mut self) {
+        self.forgets = true;
+    }
+
+    /// Whether the store may know more than the memory.
+    pub fn forgets(&self) -> bool {
+        self.forgets || self.visited.is_full()
+    }
+
     /// The pattern of a URL, by what is known of its host.
     pub fn pattern(
         &mut self,
@@ -64,29 +78,35 @@ impl Naming {
         doubts: &Doubts,
         reads: &dyn Reads,
     ) -> Result<Pattern, StateError> {
-        if pattern.bases().is_empty() {
+        let pages = pattern.pages(url);
+        if pages.iter().any(|page| self.visited.contains(page)) {
+            return Ok(pattern.of_visited());
+        }
+        if pages.is_empty() || !self.forgets() || !doubts.has_doubted(host) {
             return Ok(pattern);
         }
-        let pages = pages_of(url);
-        let is_visited = pages.iter().any(|page| self.visited.contains(page));
-        let view = pattern.clone().of_visited();
         // What was visited before this process began is looked up where it matters.
-        let is_view = is_visited || {
-            let is_doubted = doubts.doubted_key((host, view.key()), None, &view.text);
-            is_doubted.is_some() && was_visited(host, &pages, reads)?
-        };
-        Ok(if is_view { view } else { pattern })
+        let view = pattern.clone().of_visited();
+        let doubted = doubts.doubted_key((host, view.key()), None, &view.text);
+        Ok(if doubted.is_some() && was_visited(host, &pages, reads)? {
+            view
+        } else {
+            pattern
+        })
     }
 
-    /// Learns from a visited URL and its pattern.
+    /// Learns from a visited URL and its pattern. `is_there`: there was a page.
     pub fn learn(
         &mut self,
         link: &Link,
+        is_there: bool,
         pattern: &Pattern,
         reads: &dyn Reads,
     ) -> Result<(), StateError> {
         let host = link.url.host_key();
-        self.visited.add(link.url.as_str());
+        if is_there {
+            self.visited.add(link.url.as_str());
+        }
         pattern.teach(self.learners.get(host, reads)?);
         self.learners.touch(host);
         Ok(())
@@ -99,50 +119,72 @@ impl Naming {
 
     /// What was learnt is read anew; visited URLs stay visited.
     pub fn clear(&mut self) {
+        self.forgets = true;
         self.learners.clear();
     }
 }
 
-/// The pattern of a URL, and the row that says where the URL belongs: of its family, itself or one of its words if that
-/// is doubted, else its own. As the store has them.
+/// The pattern of a URL, the row that says where the URL belongs (of its family, itself or one of its words if that
+/// is doubted, else its own), and the keys of all that it belongs to. As the store has them.
 pub fn look_up(
     link: &Link,
     settings: &EvidenceSettings,
     reads: &dyn Reads,
-) -> Result<(Pattern, CountKey, Counts), StateError> {
+) -> Result<(Pattern, Counts, Vec<CountKey>), StateError> {
     let host = link.url.host_key();
     let mut learners = Learners::default();
     let learner = learners.get(host, reads)?;
     let (url, path) = (link.url.as_str(), link.url.path_and_query());
     let pattern = Pattern::of(url, path, &link.from, learner, &settings.hints);
+    let other = pattern.clone().of_visited();
+    let pages = pattern.pages(url);
+    let (pattern, other) = if was_visited(host, &pages, reads)? {
+        (other, pattern)
+    } else {
+        (pattern, other)
+    };
     let own = (host, pattern.key());
     let family = pattern
         .family
         .as_deref()
         .map(|family| (host, key_of(family)));
-    let view = pattern.clone().of_visited();
-    let views = (!pattern.bases().is_empty()).then_some(view);
-    let texts = || views.iter().chain([&pattern]);
-    let patterns = texts().map(Pattern::key);
-    let words = texts().flat_map(|text| words(&text.text));
-    let words = words.map(|word| key_of(&word));
-    let rows = patterns.chain(words).map(|key| (host, key));
-    let keys: Vec<CountKey> = family.into_iter().chain(rows).collect();
-    for key in keys {
-        if let Some(row) = stored(key, reads)?.filter(|row| row.doubt.is_some()) {
-            return Ok((pattern, key, row));
+    let keys = |pattern: &Pattern| {
+        let words = words(&pattern.text).map(|word| (host, key_of(&word)));
+        [(host, pattern.key())].into_iter().chain(words).collect()
+    };
+    let mut own_keys: Vec<CountKey> = keys(&pattern);
+    own_keys.splice(0..0, family);
+    let mut decides = None;
+    for key in &own_keys {
+        decides = stored(*key, reads)?.filter(|row| row.doubt.is_some());
+        if decides.is_some() {
+            break;
         }
     }
-    let row = stored(own, reads)?.unwrap_or_default();
-    Ok((pattern, own, row))
+    let row = match decides {
+        Some(row) => row,
+        None => stored(own, reads)?.unwrap_or_default(),
+    };
+    // It may have been set aside as what it was before its page was visited.
+    own_keys.extend(keys(&other));
+    Ok((pattern, row, own_keys))
 }
 
-/// Whether the store knows what became of one of some pages.
+/// Whether one of some pages was visited, and was there, by the store.
 fn was_visited(host: u64, pages: &[String], reads: &dyn Reads) -> Result<bool, StateError> {
     for page in pages {
-        if reads.get(Space::Index, &url_key(host, page))?.is_some() {
+        let row = reads.get(Space::Index, &url_key(host, page))?;
+        let outcome = row.and_then(|row| IndexRow::read(&row)?.outcome());
+        if outcome.is_some_and(is_there) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether there was a page.
+#[must_use]
+pub fn is_there(outcome: Outcome) -> bool {
+    use Outcome::{Dropped, Duplicate, Fetched, Truncated};
+    matches!(outcome, Fetched | Truncated | Dropped | Duplicate)
 }

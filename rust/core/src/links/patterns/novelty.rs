@@ -79,16 +79,24 @@ impl Novelty {
                 None => {
                     // What is no page is compared with pages and with its kind.
                     let hash = hash.rotate_left(16) ^ NO_PAGE;
-                    if self.known.get(hash).is_none() {
-                        fresh += 1;
-                        self.known.insert(hash, page);
+                    match self.known.get(hash) {
+                        None => {
+                            fresh += 1;
+                            self.known.insert(hash, page);
+                        }
+                        // What stands in many files, such as a licence, is their frame.
+                        Some(slot) => {
+                            frame += usize::from(slot.pages() >= FRAME);
+                            slot.count();
+                        }
                     }
                 }
                 Some(slot) => {
                     let first = self.pages[slot.page() as usize % PAGES];
                     if slot.pages() >= FRAME {
                         frame += 1;
-                    } else if is_page && first.bases.contains(&whose.pattern) {
+                    } else if is_page && whose.pattern != 0 && first.bases.contains(&whose.pattern)
+                    {
                         fresh += 1;
                         slot.take(page);
                     } else if slot.page() != page {

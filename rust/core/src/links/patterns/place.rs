@@ -10,7 +10,7 @@ use super::counts::HostCounts;
 use super::evidence::{Brought, EvidenceSettings};
 use super::hint;
 use super::rows::CountKey;
-use super::text::{Pattern, key_of};
+use super::text::{Pattern, bases_of, key_of};
 use crate::links::{Link, Score};
 use crate::store::state::{Reads, StateError};
 
@@ -56,11 +56,11 @@ impl HostCounts {
         if self.doubts.is_trusted(key, family, &pattern.text) {
             return Ok((Placing::Usual, None));
         }
-        let (promises, is_view) = self.promises(key, &pattern, settings);
-        let is_side = is_view
-            || self
-                .labels
-                .is_same(key, settings.visits_hinted, settings.label_share);
+        if self.naming.forgets() {
+            self.load(key, &pattern, reads)?;
+        }
+        let (worth, promises) = self.promises(key, &pattern, settings);
+        let is_side = self.is_side(key, &pattern.text, settings);
         let low = Score::low(promises / settings.behind.max(f32::MIN_POSITIVE), is_side);
         if let Some(doubted) = self.doubts.doubted_key(key, family, &pattern.text) {
             let mut is_hopeless = self.is_hopeless(doubted, settings, reads)?;
@@ -73,7 +73,10 @@ impl HostCounts {
                 (doubted, is_hopeless) = (word, true);
             }
             let is_left =
-                promises >= settings.low || !self.is_exhausted(host, is_side, settings, reads)?;
+                worth >= settings.low || !self.is_exhausted(host, is_side, settings, reads)?;
+            if !is_left {
+                self.exhausted.insert(host);
+            }
             let is_over = !is_left || is_hopeless && self.is_over(doubted, settings, reads)?;
             // What goes on for ever leads only to itself.
             let is_list = Some(doubted) != family;
@@ -103,13 +106,44 @@ impl HostCounts {
         })
     }
 
-    /// What a visit of a pattern is worth, by what is known of it, or of its words; and whether it is a view of others.
-    fn promises(
+    /// Reads the rows of a pattern and of what it is a view of, if the store has them.
+    fn load(
         &mut self,
         key: CountKey,
         pattern: &Pattern,
+        reads: &dyn Reads,
+    ) -> Result<(), StateError> {
+        let bases = pattern.bases().into_iter().map(|base| key_of(&base));
+        for pattern in bases.chain([key.1]) {
+            self.rows.load((key.0, pattern), reads)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a pattern looks like a view of something else: there are pages that it may be a view of, or the links to it all
+    /// have the same text.
+    pub(super) fn is_side(
+        &self,
+        key: CountKey,
+        pattern: &str,
         settings: &EvidenceSettings,
-    ) -> (f32, bool) {
+    ) -> bool {
+        let is_counted = |base: String| {
+            let row = self.rows.get((key.0, key_of(&base)));
+            row.is_some_and(|row| row.is_counted)
+        };
+        let least = settings.visits_hinted;
+        self.labels.is_same(key, least, settings.label_share)
+            || bases_of(pattern).into_iter().any(is_counted)
+    }
+
+    /// What a visit of a pattern is worth, by what is known of it, or of its words; and what it promises beside others.
+    fn promises(
+        &self,
+        key: CountKey,
+        pattern: &Pattern,
+        settings: &EvidenceSettings,
+    ) -> (f32, f32) {
         let mut usual = self.words.estimate(key.0, &pattern.text, settings);
         let mut share = 1.0;
         for base in pattern.bases() {
@@ -129,7 +163,7 @@ impl HostCounts {
             Some(row) => row.evidence.estimate(usual),
             None => usual,
         };
-        (promises * share, share < 1.0)
+        (promises, promises * share)
     }
 
     /// Whether all that is doubted on a host together has had its visits.

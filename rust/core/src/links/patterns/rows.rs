@@ -12,11 +12,12 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::row::Counts;
-use super::text::{Pattern, key_of};
+use super::text::{Pattern, key_of, twins};
 use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// Where the rows are in the space `meta`.
 pub(crate) const PREFIX: &[u8] = b"counts/";
+const PREFIX_END: &[u8] = b"counts0";
 /// Rows kept in memory.
 pub(super) const IN_RAM: usize = 65_536;
 /// Patterns of one host that are told apart.
@@ -65,6 +66,26 @@ impl Rows {
         }
     }
 
+    /// Reads a row that is not in memory, if the store has it.
+    pub fn load(&mut self, key: CountKey, reads: &dyn Reads) -> Result<(), StateError> {
+        if let Entry::Vacant(place) = self.of.entry(key)
+            && let Some(row) = stored(key, reads)?
+        {
+            place.insert(row);
+        }
+        Ok(())
+    }
+
+    /// Whether there is any row in a store.
+    pub fn is_known(reads: &dyn Reads) -> Result<bool, StateError> {
+        let mut is_known = false;
+        reads.scan(Space::Meta, PREFIX, PREFIX_END, &mut |_, _| {
+            is_known = true;
+            false
+        })?;
+        Ok(is_known)
+    }
+
     /// Notes that the store has another row: this one is written with the next batch.
     pub fn soil(&mut self, key: CountKey) {
         if let Some(counts) = self.of.get_mut(&key)
@@ -111,7 +132,9 @@ impl Rows {
                 row.is_base |= is_base;
             }
             for base in pattern.bases() {
-                self.note_base((host, key_of(&base)), reads)?;
+                for base in twins(&base) {
+                    self.note_base((host, base), reads)?;
+                }
             }
             return Ok(key);
         }

@@ -26,7 +26,9 @@ const HASH: usize = 8;
 const PREFIX: usize = 16;
 
 /// Parameters that are left out one by one, to see whether there is a page with the others.
-pub(super) const FEWER: usize = 4;
+const FEWER: usize = 4;
+/// Folders above a page that are looked at.
+const ABOVE: usize = 4;
 
 /// Ends the pattern of what looks like a view of a page, if that page was visited: what it brings then is another question
 /// than what it brings where it is the first that is seen of the page.
@@ -91,7 +93,7 @@ impl Pattern {
     }
 
     fn plain(&self) -> &str {
-        self.text.strip_suffix(VIEW).unwrap_or(&self.text)
+        plain(&self.text)
     }
 
     /// The patterns of the pages that it looks like a view of: a word behind what varies (`/ID/raw` of `/ID/`), a query behind
@@ -99,43 +101,26 @@ impl Pattern {
     /// (`/commit/FILE?id` of `/commit/?id`).
     #[must_use]
     pub fn bases(&self) -> Vec<String> {
-        let varies = |part: &str| part.contains(['*', '{']);
-        let plain = self.plain();
-        let (path, query) = plain.split_at(plain.find('?').unwrap_or(plain.len()));
-        let folder = path.trim_end_matches('/');
-        let (parent, last) = folder.rsplit_once('/').unwrap_or(("", folder));
-        let mut bases = Vec::new();
-        if !query.is_empty() {
-            if varies(last) {
-                bases.push(path.to_owned());
-            }
-            let pairs: Vec<&str> = query[1..].split('&').collect();
-            if pairs.len() > 1 {
-                bases.extend(
-                    (0..pairs.len().min(FEWER))
-                        .map(|at| format!("{path}?{}", without(&pairs, at).join("&"))),
-                );
-            }
-            let mut rest = folder;
-            while let Some((above, last)) = rest.rsplit_once('/')
-                && varies(last)
-                && !above.is_empty()
-                && bases.len() + 2 <= BASES
-            {
-                bases.extend([format!("{above}{query}"), format!("{above}/{query}")]);
-                rest = above;
-            }
-        } else if !varies(last) && parent.rsplit('/').next().is_some_and(varies) {
-            bases.extend([parent.to_owned(), format!("{parent}/")]);
-        }
-        bases
+        bases_of(&self.text)
+    }
+
+    /// The pages that a URL of this pattern is a view of, one for each of [`Pattern::bases`] and each folder above.
+    #[must_use]
+    pub fn pages(&self, url: &str) -> Vec<String> {
+        let shape = Shape::of(self.plain());
+        let start = url.find("://").map_or(0, |at| at + 3);
+        let start = url[start..].find('/').map_or(url.len(), |at| start + at);
+        let (origin, path) = url.split_at(start);
+        let mut pages = shape.pages(path);
+        pages.iter_mut().for_each(|page| page.insert_str(0, origin));
+        pages
     }
 
     /// Its key and those of what it may be a view of, as far as they say whose text it shows.
     #[must_use]
     pub fn whose(&self) -> Whose {
         let mut whose = Whose {
-            pattern: (self.key() as u32).max(1),
+            pattern: (key_of(self.plain()) as u32).max(1),
             ..Whose::default()
         };
         for (place, base) in whose.bases.iter_mut().zip(self.bases()) {
@@ -233,8 +218,84 @@ impl Pattern {
     }
 }
 
+/// The patterns that one looks like a view of ([`Pattern::bases`]), by its text.
+pub(super) fn bases_of(text: &str) -> Vec<String> {
+    let plain = plain(text);
+    let mut bases = Shape::of(plain).pages(plain);
+    bases.truncate(BASES);
+    bases
+}
+
+/// A pattern without what says that it is a view of a visited page.
+pub(super) fn plain(text: &str) -> &str {
+    text.strip_suffix(VIEW).unwrap_or(text)
+}
+
+/// The keys of a pattern and of the same as a view of visited pages.
+#[must_use]
+pub fn twins(text: &str) -> [u64; 2] {
+    let plain = plain(text);
+    [key_of(plain), key_of(&[plain, VIEW].concat())]
+}
+
+/// What makes a URL look like a view of others.
+struct Shape {
+    /// Parts at the end of its path that vary.
+    varying: usize,
+    /// Parts of its path before them.
+    fixed: usize,
+    /// A word behind what varies ends its path.
+    is_suffixed: bool,
+}
+
+impl Shape {
+    fn of(plain: &str) -> Shape {
+        let varies = |part: &&str| part.contains(['*', '{']);
+        let path = plain.split('?').next().unwrap_or_default();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let varying = parts.iter().rev().take_while(|part| varies(part)).count();
+        let before = parts.iter().rev().nth(1);
+        Shape {
+            varying,
+            fixed: parts.len() - varying,
+            is_suffixed: varying == 0 && before.is_some_and(|part| varies(&part)),
+        }
+    }
+
+    /// The path and query of a URL, or the text of its pattern, as those of the pages that it is a view of.
+    fn pages(&self, url: &str) -> Vec<String> {
+        let Some((path, query)) = url.split_once('?') else {
+            let folder = url.trim_end_matches('/');
+            let parent = folder.rsplit_once('/').map_or("", |(parent, _)| parent);
+            return if self.is_suffixed {
+                vec![parent.to_owned(), format!("{parent}/")]
+            } else {
+                Vec::new()
+            };
+        };
+        let mut pages = Vec::new();
+        if self.varying > 0 {
+            pages.push(path.to_owned());
+        }
+        let pairs: Vec<&str> = query.split('&').collect();
+        if (2..=PARAMETERS).contains(&pairs.len()) {
+            let fewer = |at| format!("{path}?{}", without(&pairs, at).join("&"));
+            pages.extend((0..pairs.len().min(FEWER)).map(fewer));
+        }
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let least = self.fixed.max(1);
+        if self.varying > 0 {
+            for count in (least..parts.len()).rev().take(ABOVE) {
+                let above = parts[..count].join("/");
+                pages.extend([format!("/{above}?{query}"), format!("/{above}/?{query}")]);
+            }
+        }
+        pages
+    }
+}
+
 /// All but one.
-pub(super) fn without<'a>(parts: &[&'a str], at: usize) -> Vec<&'a str> {
+fn without<'a>(parts: &[&'a str], at: usize) -> Vec<&'a str> {
     let (before, after) = parts.split_at(at);
     [before, &after[1..]].concat()
 }

@@ -123,3 +123,58 @@ proptest! {
         }
     }
 }
+
+/// The pages that a URL of some pattern is a view of.
+fn pages(pattern: &str, path: &str) -> Vec<String> {
+    let pattern = Pattern {
+        text: pattern.into(),
+        ..Pattern::default()
+    };
+    let origin = "http://a.example";
+    let pages = pattern.pages(&format!("{origin}{path}"));
+    let paths = pages.iter().map(|page| page.replace(origin, ""));
+    paths.collect()
+}
+
+#[test]
+fn a_view_is_told_from_its_page() {
+    assert_eq!(pages("/*/raw", "/7/raw"), ["/7", "/7/"]);
+    assert_eq!(pages("/*/t/", "/7/t/"), ["/7", "/7/"]);
+    assert_eq!(
+        pages("/wiki/*?print", "/wiki/A?print"),
+        ["/wiki/A", "/wiki?print", "/wiki/?print"]
+    );
+    assert_eq!(
+        pages("/x/commit/*/**?id", "/x/commit/a/b/c?id=1"),
+        [
+            "/x/commit/a/b/c",
+            "/x/commit/a/b?id=1",
+            "/x/commit/a/b/?id=1",
+            "/x/commit/a?id=1",
+            "/x/commit/a/?id=1",
+            "/x/commit?id=1",
+            "/x/commit/?id=1",
+        ]
+    );
+    // A page by its parameters is no view of the page without any.
+    assert_eq!(
+        pages("/index.php?id&mod=news", "/index.php?mod=news&id=5"),
+        ["/index.php?id=5", "/index.php?mod=news"]
+    );
+    let whole: [&str; 0] = [];
+    for (pattern, path) in [
+        ("/index.php?id", "/index.php?id=5"),
+        ("/docs/a/b.html", "/docs/a/b.html"),
+        ("/wiki/*", "/wiki/A"),
+        ("/?page", "/?page=2"),
+        ("/", "/"),
+    ] {
+        assert_eq!(pages(pattern, path), whole, "{pattern}");
+    }
+}
+
+#[test]
+fn a_pattern_and_its_views_are_known_by_both_names() {
+    assert_eq!(twins("/*/raw"), twins("/*/raw (view)"));
+    assert_eq!(twins("/*/raw")[0], key_of("/*/raw"));
+}

@@ -40,6 +40,8 @@ pub struct PageAt {
     pub key: CountKey,
     /// Its pattern and those that it may be a view of.
     pub whose: Whose,
+    /// It looks like a view of something else.
+    is_side: bool,
     /// The hash of its URL.
     url: u64,
     /// The pattern of the page that led to it.
@@ -55,10 +57,11 @@ pub struct PageAt {
 }
 
 impl HostCounts {
-    /// A page was visited: gives where its links are counted ([`HostCounts::fresh`]).
+    /// A page was visited: gives where its links are counted ([`HostCounts::fresh`]). `is_there`: there was one.
     pub fn page(
         &mut self,
         link: &Link,
+        is_there: bool,
         settings: &EvidenceSettings,
         reads: &dyn Reads,
     ) -> Result<PageAt, StateError> {
@@ -69,12 +72,14 @@ impl HostCounts {
         if let Some(row) = family.and_then(|family| self.rows.get_mut(family)) {
             row.evidence.reach(link.depth);
         }
-        self.naming.learn(link, &pattern, reads)?;
+        let is_side = self.is_side(key, &pattern.text, settings);
+        self.naming.learn(link, is_there, &pattern, reads)?;
         let doubts = &self.doubts;
         let from = self.naming.parent_key(link, doubts, settings, reads)?;
         Ok(PageAt {
             key,
             whose: pattern.whose(),
+            is_side,
             url: xxh3_64(link.url.as_str().as_bytes()),
             from,
             family,
@@ -195,7 +200,12 @@ impl HostCounts {
         let worth = visit.map_or(0.0, |visit| value(&visit, settings));
         if doubted.is_some() && visit.is_some() && worth < settings.low {
             let row = self.rows.row(of_host, "", reads)?;
-            row.evidence.worthless = row.evidence.worthless.saturating_add(1);
+            let count = if page.is_side {
+                &mut row.evidence.side_worthless
+            } else {
+                &mut row.evidence.worthless
+            };
+            *count = count.saturating_add(1);
         }
         let is_trusted = self.doubts.has_trusted(page.key.0) && {
             let pattern = self.rows.row(page.key, "", reads)?.pattern.clone();
@@ -237,6 +247,7 @@ impl HostCounts {
             None
         };
         self.take_back(page, settings, reads)?;
+        self.take_back_all(page.key.0, settings, reads)?;
         let judged = keys.into_iter().skip(1);
         let judged = judged.filter_map(|key| self.judge(key, now, settings));
         let judged: Vec<Doubt> = judged.collect();

@@ -18,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::StateError;
 
 /// The format this program writes, and the only one it reads.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 const MARK: &str = "gossamer-state";
 const MARK_FILE: &str = "FORMAT";

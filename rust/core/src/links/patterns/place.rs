@@ -128,13 +128,16 @@ impl HostCounts {
         pattern: &str,
         settings: &EvidenceSettings,
     ) -> bool {
-        let is_counted = |base: String| {
-            let row = self.rows.get((key.0, key_of(&base)));
-            row.is_some_and(|row| row.is_counted)
-        };
         let least = settings.visits_hinted;
-        self.labels.is_same(key, least, settings.label_share)
-            || bases_of(pattern).into_iter().any(is_counted)
+        self.labels.is_same(key, least, settings.label_share) || self.is_view(key.0, pattern)
+    }
+
+    /// Whether there are pages that URLs of a pattern may be views of.
+    pub(super) fn is_view(&self, host: u64, pattern: &str) -> bool {
+        bases_of(pattern).iter().any(|base| {
+            let row = self.rows.get((host, key_of(base)));
+            row.is_some_and(|row| row.is_counted)
+        })
     }
 
     /// What a visit of a pattern is worth, by what is known of it, or of its words; and what it promises beside others.

@@ -113,7 +113,10 @@ impl HostCounts {
             page.fresh_own += 1;
         } else {
             let is_doubted = self.doubts.is_doubted(key);
-            let is_useful = !is_doubted && self.doubts.doubted_word(host, &pattern.text).is_none();
+            // What leads only to views of pages leads to nothing new.
+            let is_useful = !is_doubted
+                && self.doubts.doubted_word(host, &pattern.text).is_none()
+                && !self.is_view(host, &pattern.text);
             page.fresh_other += u32::from(is_useful);
         }
         if let Some(family) = self.rows.of_family(host, &pattern, reads)?

@@ -41,7 +41,7 @@ fn visit(
     brought: Brought,
     state: &MemoryState,
 ) -> Option<Doubt> {
-    let page = counts.page(&page, true, &settings(), state).unwrap();
+    let page = counts.page(page, true, &settings(), state).unwrap();
     let seen = Seen {
         outcome: Some(Outcome::Fetched),
         brought: Some(brought),

@@ -258,7 +258,7 @@ impl Shape {
         Shape {
             varying,
             fixed: parts.len() - varying,
-            is_suffixed: varying == 0 && before.is_some_and(|part| varies(&part)),
+            is_suffixed: varying == 0 && before.is_some_and(varies),
         }
     }
 

@@ -277,9 +277,11 @@ impl Shape {
         if self.varying > 0 {
             pages.push(path.to_owned());
         }
-        let pairs: Vec<&str> = query.split('&').collect();
+        // Some sites part the parameters by semicolons.
+        let separator = if query.contains('&') { "&" } else { ";" };
+        let pairs: Vec<&str> = query.split(separator).collect();
         if (2..=PARAMETERS).contains(&pairs.len()) {
-            let fewer = |at| format!("{path}?{}", without(&pairs, at).join("&"));
+            let fewer = |at| format!("{path}?{}", without(&pairs, at).join(separator));
             pages.extend((0..pairs.len().min(FEWER)).map(fewer));
         }
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();

@@ -161,6 +161,7 @@ fn a_view_is_told_from_its_page() {
         pages("/index.php?id&mod=news", "/index.php?mod=news&id=5"),
         ["/index.php?id=5", "/index.php?mod=news"]
     );
+    assert_eq!(pages("/?a=log&p", "/?p=git;a=log"), ["/?a=log", "/?p=git"]);
     let whole: [&str; 0] = [];
     for (pattern, path) in [
         ("/index.php?id", "/index.php?id=5"),

@@ -95,9 +95,9 @@ fn other_formats_are_refused_and_left_alone() {
     let mark = dir.path().join("store/FORMAT");
     let good = fs::read(&mark).unwrap();
     for (bad, expected) in [
-        (&b"gossamer-state 5\n"[..], "use the newer version"),
+        (&b"gossamer-state 6\n"[..], "use the newer version"),
         (
-            b"gossamer-state 3\n",
+            b"gossamer-state 4\n",
             "begin a new crawl in another directory",
         ),
         (b"gossamer-state 0\n", "the older version"),

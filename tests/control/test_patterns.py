@@ -28,7 +28,7 @@ def test_doubted_patterns_are_listed_with_their_evidence_and_told_as_events(tmp_
         row = page["patterns"][0]
         assert row["host"] in web.url
         assert row["pattern"].startswith("/wiki/")
-        assert row["pattern"].endswith("/edit")
+        assert row["pattern"].endswith("/edit (view)")
         assert "copies" in row["reason"]
         assert row["visits"] == len(web.forms)
         assert row["set_aside"] == status["urls_set_aside"] == PAGES - len(web.forms)

@@ -6,16 +6,16 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Slots at first and at most (4 bytes each).
+/// Slots at first and at most (8 bytes each).
 const LEAST: usize = 1 << 12;
-const LARGEST: usize = 1 << 22;
+const LARGEST: usize = 1 << 21;
 /// Slots that a URL may be in.
 const NEAR: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct VisitedUrls {
     /// 0: free.
-    slots: Vec<u32>,
+    slots: Vec<u64>,
     used: usize,
 }
 
@@ -46,9 +46,9 @@ impl VisitedUrls {
         !self.slots.is_empty() && self.slots[self.near(print)].contains(&print)
     }
 
-    fn near(&self, print: u32) -> std::ops::Range<usize> {
+    fn near(&self, print: u64) -> std::ops::Range<usize> {
         let bits = self.slots.len().trailing_zeros();
-        let first = (u64::from(print) << bits >> 32) as usize;
+        let first = (u128::from(print) << bits >> 64) as usize;
         let first = first.min(self.slots.len() - NEAR);
         first..first + NEAR
     }
@@ -67,8 +67,8 @@ impl VisitedUrls {
     }
 }
 
-fn print(url: &str) -> u32 {
-    (xxh3_64(url.as_bytes()) as u32).max(1)
+fn print(url: &str) -> u64 {
+    xxh3_64(url.as_bytes()).max(1)
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
         let known = (0..100_000).filter(|n| visited.contains(&url(*n))).count();
         assert!(known > 98_000, "{known}");
         let unknown = (100_000..200_000).filter(|n| visited.contains(&url(*n)));
-        assert!(unknown.count() < 100);
+        assert_eq!(unknown.count(), 0);
         assert!(visited.slots.len() <= LARGEST);
     }
 }

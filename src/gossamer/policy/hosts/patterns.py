@@ -73,7 +73,8 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """… of which those count so many times that the site calls worthless itself (`noindex`, another canonical URL, a redirect) or that brought
     an exact copy or a soft 404, …"""
     hopeless: Share = 0.08
-    """… if at most this share of all of them was worth something. Only then URLs of it are set aside; of others all are visited, last."""
+    """… if at most this share of all of them was worth something. URLs of it are set aside when it has had its share; of others all
+    are visited, last, as far as the budgets below go."""
     pattern_share: Share = 0.02
     """A hopeless pattern has this share of the host's useful visits before the next is set aside: the more there is of a site, the more
     evidence."""
@@ -88,7 +89,8 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """… this share of the host's useful visits, whichever is more; then what promises less than `low` is set aside: a repository browser
     shows every file of every version in six ways, and a crawl of it has to end."""
     side_visits: Count = 500
-    """The same two for what looks like a view of something else."""
+    """The same two for what looks like a view of something else, counted apart. What is set aside for either comes back when the host turns out to
+    be larger."""
     side_share: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 0.5
     word_visits: Count = 16
     """Visits before a word of the path or a parameter can be doubted, whatever the pattern around it …"""

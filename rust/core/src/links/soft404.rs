@@ -94,7 +94,7 @@ impl Answer {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Answer::Asked(_) => "asked for a name that cannot exist; no answer yet".to_owned(),
+            Answer::Asked(_) => "was asked for a name that cannot exist; no answer yet".to_owned(),
             Answer::Honest => "says that a missing name does not exist".to_owned(),
             Answer::Page(_) => "has a page for a missing name: others like it are soft 404s".into(),
             Answer::Redirect(target) => {

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ["simweb", "parse", "seen", "pool", "crawl", "doors", "cluster", "control"]
+NAMES = ["surface", "simweb", "parse", "seen", "pool", "crawl", "doors", "cluster", "control"]
 OUT = Path("bench-out")
 
 

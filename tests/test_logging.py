@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gossamer.logging import KNOWN, QUIET, Level, _current, configure, logger
+from gossamer.logging import KNOWN, QUIET, _current, configure, logger
+from gossamer.model.choices import Level
 
 HOSTILE = "a\x1b]0;title\x07\r\nb\x9b31m\u202e\x7f\ud800"
 

@@ -1,8 +1,16 @@
-"""Errors: what we do wrong, or what our own machine does to us. Never an outcome."""
+"""Errors: what we do wrong, or what our own machine does to us. Never an outcome.
+
+What happened and why is the message; what can be done about any error of its kind is the `remedy` of its
+class, which the command line says after the message.
+"""
+
+from typing import ClassVar
 
 
 class GossamerError(Exception):
     """The job itself failed; the message says what to do."""
+
+    remedy: ClassVar[str] = ""
 
 
 class UsageError(GossamerError):
@@ -12,54 +20,92 @@ class UsageError(GossamerError):
 class SettingsError(UsageError):
     """A setting is unknown, of the wrong type or out of range."""
 
+    remedy: ClassVar[str] = (
+        "`gossamer settings WORD` explains the settings that have to do with a word"
+    )
+
 
 class PolicyError(UsageError):
     """A policy is not installed, does not fit its door, or does not take its settings."""
+
+    remedy: ClassVar[str] = "install the package that has it, or name another in [doors]"
 
 
 class StateInUseError(UsageError):
     """The directory belongs to another crawl, or to one that is running."""
 
+    remedy: ClassVar[str] = "wait until it has ended, or end it"
+
 
 class DiskFullError(GossamerError):
     """There is no room left, where waiting for it is not possible."""
+
+    remedy: ClassVar[str] = (
+        "make room on the disk, then go on with --resume; nothing that was stored is lost"
+    )
 
 
 class EngineError(GossamerError):
     """The engine (NATS JetStream) did not do what was asked; the message says what and why."""
 
+    remedy: ClassVar[str] = "look at the log of nats-server, and try again"
+
 
 class EngineAwayError(EngineError):
     """No answer now: not connected, a server is changing, a time-out. Trying again may help."""
+
+    remedy: ClassVar[str] = (
+        "check that the engine runs and can be reached (--engine), and try again"
+    )
 
 
 class NoResponderError(EngineAwayError):
     """The engine works, and nobody listens to what was asked."""
 
+    remedy: ClassVar[str] = "start a control node of this crawl (`gossamer control`), and try again"
+
 
 class EngineEmptyError(EngineError):
     """A bucket or stream of this crawl is not there: a new engine, or one whose disk was wiped."""
+
+    remedy: ClassVar[str] = (
+        "start the control node of this crawl: it puts back what the engine lost"
+    )
 
 
 class EngineFullError(EngineError):
     """A stream holds as much as it may; nothing was taken."""
 
+    remedy: ClassVar[str] = "raise cluster.links_bytes, or give the engine more room"
+
 
 class EngineRefusedError(EngineError):
     """The engine knows us and does not permit this."""
+
+    remedy: ClassVar[str] = (
+        "check the credentials of the engine: cluster.token, cluster.credentials"
+    )
 
 
 class ConflictError(EngineError):
     """A compare-and-set came too late: somebody else changed the value first."""
 
+    remedy: ClassVar[str] = "look at the value as it is now, and try again"
+
 
 class VersionError(UsageError):
     """Nodes of different versions of Gossamer cannot work on one crawl."""
+
+    remedy: ClassVar[str] = "install the same version on all machines of the crawl"
 
 
 class EvictedError(GossamerError):
     """A node was taken out of the crawl; it may join anew with an empty state."""
 
+    remedy: ClassVar[str] = "start the node again: it joins anew, and others have its partitions"
+
 
 class SnapshotError(GossamerError):
     """A snapshot is missing, broken, or of another version; nothing was taken from it."""
+
+    remedy: ClassVar[str] = "check the place of the snapshots: cluster.snapshots"

@@ -14,10 +14,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, Final, NamedTuple, TextIO, cast
 
 import structlog
+
+from gossamer.model.choices import Level
 
 QUIET: Final = 60.0
 """Seconds for which the same line is not written again."""
@@ -29,13 +30,6 @@ LONGEST: Final = 2000
 
 Logger = structlog.typing.FilteringBoundLogger
 Fields = MutableMapping[str, Any]
-
-
-class Level(StrEnum):
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 _NUMBERS: Final = {

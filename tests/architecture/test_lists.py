@@ -5,7 +5,7 @@ import re
 from gossamer import _native
 from gossamer.policy.hosts.outcomes import REACTIONS
 from gossamer.policy.rules.left_out import REASONS
-from gossamer.settings.table import rows
+from gossamer.settings.rows import rows
 
 
 def test_every_native_outcome_has_a_policy_and_no_other():

@@ -15,7 +15,7 @@ from tests.crawl.pages import moved, serving
 from warcio.archiveiterator import ArchiveIterator
 
 from gossamer.audit import KINDS, Report, audit_crawl
-from gossamer.cli.text import count
+from gossamer.words import count
 
 Line = dict[str, Any]
 

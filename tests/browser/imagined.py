@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from gossamer.control.command_list import CommandList, Wanted
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import (
@@ -28,10 +29,12 @@ from gossamer.control.schemas import (
     EventPage,
     History,
     HostCommand,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
     LearntParameter,
+    LoggedVisit,
     NodeCommand,
     NodeState,
     NodeView,
@@ -39,24 +42,29 @@ from gossamer.control.schemas import (
     PartitionView,
     PatternPage,
     PatternQuery,
+    QueuedUrl,
     QueuePlace,
     RobotsRule,
+    RobotsText,
     RobotsVerdict,
     RobotsView,
     SeedSubmission,
     SettingsView,
     Severity,
     Status,
+    StoredPage,
     SubmissionFates,
     SubmissionPage,
     TakenUp,
     TakeUp,
     UrlAccount,
     VisitLine,
+    VisitPage,
+    VisitQuery,
 )
 from gossamer.control.schemas.hosts import HostStanding
-from gossamer.control.schemas.status import WaitView
-from gossamer.control.schemas.urls import ParametersView, ParameterView, PatternView
+from gossamer.control.schemas.status import InnerView, WaitView
+from gossamer.control.schemas.urls import LastVisit, ParametersView, ParameterView, PatternView
 from gossamer.control.service import NotKnownError, RefusedError
 from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import Submissions, fates
@@ -92,7 +100,7 @@ class ImaginedCluster:
         self.seeds = seeds
         self.settings_now = CrawlSettings()
         self.readings = Readings()
-        self.wanted = "run"
+        self.wanted: Wanted = "run"
         self.asked: list[tuple[Any, ...]] = []
         self.blocked: set[str] = set()
         self.trusted: set[str] = set()
@@ -164,6 +172,19 @@ class ImaginedCluster:
             nodes=4,
             settings_version=self.changes.version,
             alerts=2,
+            inner=InnerView(
+                seen_ram=402_000_000,
+                hosts_in_ram=91_000,
+                heads=412_000,
+                head_bytes=61_000_000,
+                robots_rules=18_400,
+                robots_bytes=44_000_000,
+                dns_names=52_000,
+                dns_asked=1_000_000,
+                dns_hits=931_000,
+                dns_lookups=69_000,
+                dns_seconds=2_346.0,
+            ),
             control=[
                 ControlNodeView(
                     id=name,
@@ -210,6 +231,7 @@ class ImaginedCluster:
                 kind="hosts_set_aside", severity=Severity.NOTICE,
                 text="37 hosts are set aside after failures in a row",
                 hint="they are tried again later; `retry` tries one now", since=now - 900,
+                hosts={"standing": "set_aside"},
             ),
         ]  # fmt: skip
 
@@ -243,6 +265,10 @@ class ImaginedCluster:
 
     async def nodes(self) -> list[NodeView]:
         return [self._node(name) for name in self.node_states]
+
+    async def node_history(self, node: str, seconds: float) -> History:
+        page = self.readings.page(min(seconds, 600), time.time())
+        return page.model_copy(update={"outcomes": {}})
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
         self.asked.append(("node", node, command.value))
@@ -317,6 +343,8 @@ class ImaginedCluster:
 
     async def hosts(self, query: HostQuery) -> HostPage:
         self.asked.append(("hosts", query.sort.value, query.search, query.standing))
+        if query.failure is not None:
+            self.asked.append(("failure", query.failure))
         rows = [self._host(index) for index in range(HOSTS)]
         found = [
             row
@@ -338,6 +366,44 @@ class ImaginedCluster:
             if row.name == name:
                 return row
         raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+
+    async def host_detail(self, name: str) -> HostDetail:
+        text = "# be kind\nUser-agent: *\nDisallow: /private\n" + HOSTILE
+        return HostDetail(
+            queue=[
+                QueuedUrl(url=f"https://{name}/{HOSTILE}/{at}", score=0.5, depth=2, tries=at % 3, not_before=None)
+                for at in range(20)
+            ],
+            robots_http=None,
+            robots_https=RobotsText(text=text, bytes=len(text), cut=False),
+        )  # fmt: skip
+
+    async def visits(self, query: VisitQuery) -> VisitPage:
+        """Two pages of whatever is asked for; an outcome that never happens has none."""
+        self.asked.append(("visits", query.model_dump(exclude_defaults=True)))
+        begin = int(query.cursor or 0)
+        now = time.time()
+        outcomes = ["fetched", "fetched", "gone", "timed_out"]
+        rows = [
+            LoggedVisit(
+                time=now - 7 * at, host=query.host or "museum-000.example.org", node=NODES[at % 4],
+                url=query.url or f"https://{query.host or 'museum-000.example.org'}/{at}?q={HOSTILE}",
+                outcome=query.outcome or outcomes[at % 4], status=200, bytes=19_000 + at,
+                ms=80 + 40 * math.sin(at), ip="192.0.2.7", depth=3, found_on="https://museum.example/",
+            )
+            for at in range(begin, begin + query.limit)
+        ]  # fmt: skip
+        if query.outcome == "tls_failed":
+            rows = []
+        more = str(begin + query.limit) if begin == 0 else None
+        return VisitPage(visits=rows, next=more, reached=now - 7 * (begin + query.limit))
+
+    async def stored_page(self, url: str) -> StoredPage:
+        return StoredPage(
+            url=url, node="north", file="gossamer-20261117-00007-ab.warc.gz", offset=4711,
+            kind="response", media_type="text/html", head="HTTP/1.1 200 OK\nServer: nginx",
+            text=f"<!doctype html><title>{HOSTILE}</title><script>alert(3)</script>", cut=True, note="",
+        )  # fmt: skip
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow:
         self.asked.append(("host", name, command.action.value, command.seconds))
@@ -415,6 +481,10 @@ class ImaginedCluster:
             ),
             soft_404=f"answers a missing name with {HOSTILE}",
             queued=QueuePlace(ahead=12, band=1, depth=4, tries=1, not_before=None),
+            last_visit=LastVisit(
+                outcome="fetched", status=200, time=time.time() - 90, depth=4, warc_file=7,
+                warc_name="gossamer-20261117-00007-ab.warc.gz", warc_offset=4711, warc_length=9000,
+            ),
             visits=[
                 VisitLine(
                     time="2026-11-15T20:01:02.123Z", outcome="timed_out", status=None, bytes=0,
@@ -462,7 +532,7 @@ class ImaginedCluster:
         return self.changes.last(before, limit)
 
     async def commands(self) -> list[CommandInfo]:
-        return [CommandInfo(command=command, available=True, reason=None) for command in Command]
+        return CommandList(lambda: self.wanted).all()
 
     async def command(self, command: Command, who: str) -> CommandResult:
         self.asked.append(("command", command.value))

@@ -1,6 +1,7 @@
 """Every page, on an imagined cluster behind the real API."""
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
@@ -130,7 +131,7 @@ def test_hosts_are_sorted_searched_and_turned_over(tab: Tab, cluster: ImaginedSe
     tab.go("hosts")
     page = tab.page
     expect(page.locator("main")).to_contain_text("1\u201350 of 137 hosts")
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next", exact=True).click()
     expect(page.locator("main")).to_contain_text("51\u2013100 of 137 hosts")
     page.get_by_role("button", name="Previous").click()
     expect(page.locator("main")).to_contain_text("1\u201350 of 137 hosts")
@@ -190,7 +191,7 @@ def test_settings_are_changed_refused_in_words_and_undone(tab: Tab):
     field = page.get_by_label("New value of politeness.delay")
     field.fill("soon")
     row.get_by_role("button", name="Save").click()
-    expect(row.get_by_role("alert")).to_contain_text("a duration expected")
+    expect(row.get_by_role("alert")).to_contain_text("a time expected")
     field.fill("3s")
     row.get_by_role("button", name="Save").click()
     expect(row.locator(".setting-value")).to_have_text("3s")
@@ -400,3 +401,157 @@ def test_who_may_only_look_is_offered_no_taking_up(open_tab: Opener, cluster: Im
     expect(card).to_contain_text("/calendar/{date}")
     expect(card.get_by_role("button")).to_have_count(0)
     assert tab.sideways() <= 0
+
+
+def test_what_fails_has_its_name_and_its_way_to_the_hosts(tab: Tab, cluster: ImaginedServer):
+    tab.go("overview")
+    page = tab.page
+    plot = page.locator(".plot-card").filter(has_text="Outcomes")
+    for name in ("timed out", "server failed", "throttled"):
+        swatch = plot.locator(".legend li").filter(has_text=name).locator(".swatch")
+        expect(swatch).to_have_class(re.compile(r"swatch c(6|7|8)$"))
+    alert = page.locator(".alert").filter(has_text="set aside")
+    alert.get_by_role("link", name="Show these hosts").click()
+    expect(page.get_by_label("State")).to_have_value("set_aside")
+    tab.go("overview")
+    row = page.locator(".totals tr").filter(has_text="timed out")
+    row.get_by_role("link", name="hosts").click()
+    expect(page.get_by_label("Last failure")).to_have_value("timed_out")
+    until(lambda: ("failure", "timed_out") in cluster.cluster.asked, "the hosts are asked for")
+
+
+def test_heads_of_tables_sort_and_rows_have_one_line(tab: Tab, cluster: ImaginedServer):
+    tab.go("hosts")
+    page = tab.page
+    page.get_by_role("button", name="Errors").click()
+    expect(page.get_by_label("Order")).to_have_value("errors")
+    expect(page.get_by_role("columnheader", name="Errors")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+    page.get_by_role("button", name="Host", exact=True).click()
+    expect(page.get_by_role("columnheader", name="Host")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    heights = page.evaluate(
+        "() => [...document.querySelectorAll('tbody tr')].map((one) => one.clientHeight)"
+    )
+    assert max(heights) < 40, heights
+    tab.go("nodes")
+    first = page.get_by_role("table", name="Crawl nodes").locator("tbody tr").first
+    page.get_by_role("button", name="Pages").click()
+    expect(first).to_contain_text("west")
+    page.get_by_role("button", name="Pages").click()
+    expect(first).to_contain_text("north")
+
+
+def test_pause_is_not_offered_while_paused(tab: Tab):
+    tab.go("overview")
+    commands = tab.page.locator(".commands")
+    resume = commands.get_by_role("button", name="Resume")
+    pause = commands.get_by_role("button", name="Pause")
+    expect(resume).to_be_disabled()
+    pause.click()
+    expect(pause).to_be_disabled()
+    expect(commands).to_contain_text("The crawl is paused")
+    resume.click()
+    expect(pause).to_be_enabled()
+
+
+def test_the_fetch_log_is_filtered_and_goes_on_with_older_visits(tab: Tab, cluster: ImaginedServer):
+    tab.go("log?outcome=timed_out", "Fetch log")
+    page = tab.page
+    rows = page.get_by_role("table", name="Visits").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    expect(rows.first).to_contain_text("timed out")
+    page.get_by_role("button", name="Older").click()
+    expect(rows).to_have_count(100)
+    expect(page.get_by_role("button", name="Older")).to_be_hidden()
+    page.get_by_label("Host").fill("Museum-000.example.org")
+    page.get_by_label("Status").fill("404")
+
+    def asked() -> bool:
+        wanted = {"outcome": "timed_out", "host": "museum-000.example.org", "status": 404}
+        return any(
+            one[0] == "visits" and wanted.items() <= one[1].items() for one in cluster.cluster.asked
+        )
+
+    until(asked, "the log is asked")
+    # The address holds the question, so that it can be kept or passed on.
+    assert "outcome=timed_out" in page.url
+    page.get_by_label("Outcome").select_option("tls_failed")
+    expect(page.locator(".empty")).to_contain_text("None in the recent part of the log")
+    page.get_by_label("Time").select_option("range")
+    page.get_by_label("From").fill("2026-11-17T10:00:00")
+    until(lambda: cluster.cluster.asked[-1][1].get("since"), "with a time")
+
+
+def test_a_host_shows_its_visits_failures_queue_and_robots_file(tab: Tab):
+    name = "museum-000.example.org"
+    tab.go(f"hosts/{name}", name)
+    page = tab.page
+    expect(page.get_by_role("table", name="Recent visits").locator("tbody tr")).to_have_count(100)
+    failed = page.locator(".card").filter(has_text="Recent failures")
+    expect(failed.locator("li")).to_have_count(8)
+    expect(page.locator(".card").filter(has_text="Next in its queue").locator("li")).to_have_count(
+        20
+    )
+    expect(page.locator(".robots-text")).to_contain_text("Disallow: /private")
+    expect(page.locator(".robots-text")).to_contain_text("\u27e8U+202E\u27e9<script>")
+    plot = page.locator(".plot-card").filter(has_text="Time to answer").locator("svg")
+    expect(plot).to_have_attribute("aria-label", re.compile(r"average [\d.]+ ms"))
+    assert tab.has_injected() == []
+
+
+def test_a_url_has_its_history_and_its_stored_page_as_text(tab: Tab):
+    tab.go("url?u=http%3A%2F%2Fmuseum.example.org%2F", "URL")
+    page = tab.page
+    expect(page.locator("main")).to_contain_text("in gossamer-20261117-00007-ab.warc.gz at byte")
+    expect(page.get_by_role("table", name="Visits").locator("tbody tr")).to_have_count(20)
+    page.get_by_role("button", name="Show what is stored").click()
+    stored = page.locator(".stored").last
+    expect(stored).to_contain_text("<script>alert(3)</script>")
+    expect(page.locator("main")).to_contain_text("Only its beginning is shown")
+    assert tab.has_injected() == []
+
+
+def test_settings_have_an_index_that_jumps(tab: Tab):
+    tab.go("settings")
+    page = tab.page
+    index = page.get_by_role("navigation", name="Sections")
+    index.get_by_role("button", name="Politeness").click()
+    head = page.locator('section[data-stage="politeness"] h2')
+    expect(head).to_be_focused()
+    expect(head).to_be_in_viewport()
+    page.get_by_label("Find").fill("politeness.delay")
+    expect(index.get_by_role("button")).to_have_text(["Politeness"])
+
+
+def test_plots_show_any_part_of_the_time_that_is_kept(tab: Tab):
+    tab.go("overview")
+    page = tab.page
+    page.get_by_label("Custom…").check(force=True)
+    page.get_by_label("From").fill("2020-01-01T00:00:00")
+    expect(page.locator(".custom-range .problem")).to_contain_text("Only the last 6 hours are kept")
+    begin = datetime.now() - timedelta(minutes=8)  # noqa: DTZ005  as the field takes it
+    page.get_by_label("From").fill(begin.strftime("%Y-%m-%dT%H:%M:%S"))
+    page.get_by_label("To", exact=True).fill(
+        (begin + timedelta(minutes=4)).strftime("%Y-%m-%dT%H:%M:%S")
+    )
+    expect(page.locator(".custom-range .problem")).to_be_hidden()
+    line = page.locator(".plot").nth(0).locator("path.line")
+    expect(line).to_have_attribute("d", re.compile("(?:L[^L]*){51}"))
+    expect(page.locator(".plot").nth(0).locator(".tick").last).to_have_text(
+        re.compile(rf"{(begin + timedelta(minutes=4)).strftime('%H:%M')}|{begin.strftime('%H')}:")
+    )
+
+
+def test_each_node_has_plots_and_the_overview_the_inner_sizes(tab: Tab):
+    tab.go("nodes")
+    page = tab.page
+    plots = page.get_by_label("Plots of east").locator(".plot")
+    expect(plots).to_have_count(3)
+    expect(plots.first).to_have_attribute("aria-label", re.compile(r"Pages over time. average \d"))
+    tab.go("overview")
+    inside = page.locator(".card").filter(has_text="Inside the nodes")
+    expect(inside).to_contain_text("52,000 names, 93.1 % of 1,000,000 questions answered by it")
+    expect(inside).to_contain_text("a look-up took 34 ms on average")

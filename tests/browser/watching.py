@@ -8,6 +8,7 @@ PAGES = {
     "partitions": "Partitions",
     "hosts": "Hosts",
     "url": "URL",
+    "log": "Fetch log",
     "settings": "Settings",
     "seeds": "Seeds",
     "events": "Events",

@@ -30,6 +30,27 @@ def record_at(crawl: Crawl, file: str, offset: int) -> tuple[Any, bytes]:
         return record, record.raw_stream.read()
 
 
+def test_pages_come_with_their_html_if_wanted(exported: Crawl, tmp_path: Path) -> None:
+    plain = exported_rows(exported, "jsonl", tmp_path)
+    assert "html" not in plain[0]
+    target = tmp_path / "html.jsonl"
+    done = gossamer("export", exported.out, "--html", "--output", target)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [row["url"] for row in rows] == [row["url"] for row in plain]
+    for row in rows:
+        assert (row["html"] is None) == (row["title"] is None), row["url"]
+        if row["title"] is not None and row["charset"] == "UTF-8":
+            assert "<html" in row["html"].lower()
+    table = tmp_path / "html.parquet"
+    done = gossamer("export", exported.out, "--format", "parquet", "--html", "--output", table)
+    assert done.returncode == 0, done.stderr
+    assert pq.read_table(table).column("html").to_pylist() == [row["html"] for row in rows]
+    wrong = gossamer("export", exported.out, "--format", "cdxj", "--html")
+    assert wrong.returncode == 2
+    assert "--html goes with" in wrong.stderr
+
+
 def test_pages_are_those_of_the_truth(exported: Crawl, tmp_path: Path) -> None:
     rows = {row["url"]: row for row in exported_rows(exported, "jsonl", tmp_path)}
     known = {

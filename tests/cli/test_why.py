@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -210,3 +212,41 @@ def test_every_field_is_documented(exported: Crawl) -> None:
     account = asked(exported, first(exported, "fetched")["url"])
     inner = {name for part in ("pattern", "last_visit", "host_state") for name in account[part]}
     assert {name for name in account.keys() | inner if f"`{name}`" not in section} == set()
+
+
+def test_a_copy_without_a_state_is_explained_by_its_log(copied: Crawl) -> None:
+    shutil.rmtree(copied.out / "state")
+    line = first(copied, "fetched")
+    answer = asked(copied, line["url"] + "?utm_source=x")
+    assert (answer["url"], answer["visits"], answer["seen"]) == (line["url"], [line], True)
+    said = gossamer("why", line["url"], "--out", copied.out).stdout
+    assert "its state:" in said
+    assert "2xx with a body" in said
+    assert asked(copied, "http://nobody.test/")["seen"] is None
+
+
+def test_a_crawl_that_ended_has_a_status(copied: Crawl) -> None:
+    done = gossamer("status", "--out", copied.out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("ended ")
+    assert "It is finished: nothing was left to crawl." in done.stdout
+    status = json.loads(gossamer("status", "--out", copied.out, "--json").stdout)
+    pages = len(gossamer("export", copied.out).stdout.splitlines())
+    assert (status["activity"], status["pages"]) == ("finished", pages)
+
+
+def test_the_address_that_a_killed_crawl_left_is_nobodys(copied: Crawl) -> None:
+    control = copied.out / "control"
+    control.mkdir(mode=0o700)
+    with socket.socket() as nobody:
+        # Bound and not listening: nobody answers there.
+        nobody.bind(("127.0.0.1", 0))
+        (control / "url").write_text(f"http://127.0.0.1:{nobody.getsockname()[1]}\n")
+        token = control / "token"
+        token.write_text("x" * 40 + "\n")
+        token.chmod(0o600)
+        for words in (("status",), ("why", first(copied, "fetched")["url"])):
+            done = gossamer(*words, "--out", copied.out)
+            assert done.returncode == 0, done.stderr
+        assert gossamer("report", copied.out).returncode == 0
+        assert gossamer("patterns", copied.out).returncode == 0

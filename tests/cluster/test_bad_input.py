@@ -66,7 +66,10 @@ def test_missing_settings(
         (["--engine", server.url, "--out", str(tmp_path)], "no place for snapshots"),
         (["--engine", server.url, *usual, "--name", "a.b"], "node name"),
         (["--engine", server.url, *usual, "--crawl", "a b"], "cluster.name"),
-        (["--engine", server.url, *usual, "--set", "cluster.leese=1s"], "did you mean lease?"),
+        (
+            ["--engine", server.url, *usual, "--set", "cluster.leese=1s"],
+            "did you mean cluster.lease?",
+        ),
     ):
         assert run_here("node", *arguments) == 2
         assert words in capsys.readouterr().err

@@ -118,7 +118,7 @@ def test_interrupted_and_resumed(command: Command) -> None:
     for setting, words in (
         ('scope.exclude=["("]', "scope.exclude"),
         ("partitions=8", "partitions is fixed when the crawl is started"),
-        ("politeness.dellay=1s", "did you mean delay?"),
+        ("politeness.dellay=1s", "did you mean politeness.delay?"),
         ("policy.duplicates.follow_links=false", "policy is fixed when the crawl is started"),
         ('credentials.c.headers={"X-Key":"k"}', "credentials is fixed when the crawl is started"),
         ('doors={"batch_rows":7}', "doors.batch_rows is fixed when the crawl is started"),

@@ -239,3 +239,20 @@ def test_a_node_that_is_held_back_stays_so_over_a_restart(steered: Steered) -> N
     cluster.hurry()
     cluster.until_done()
     assert not cluster.check_union()
+
+
+def test_partitions_have_their_figures_as_soon_as_there_are_pages(steered: Steered) -> None:
+    steered.cluster.start()
+    steered.until(lambda api: api.get("/status")["pages"] > 0, "the first page")
+    api = steered.client()
+    rows = api.get("/partitions")["partitions"]
+    assert sum(row["hosts"] for row in rows) > 0
+    assert sum(row["queued"] for row in rows) > 0
+    # By every owner that has hosts, and about what the nodes say themselves.
+    steered.until(
+        lambda api: (
+            {row["node"] for row in api.get("/partitions")["partitions"] if row["pages"]}
+            == {node["id"] for node in api.get("/nodes") if node["pages"]}
+        ),
+        "pages of every node",
+    )

@@ -265,7 +265,12 @@ async def test_a_node_answers_with_the_kind_too(
 ) -> None:
     nothing = cast("Any", None)
     questions = Questions(
-        cast("Any", Native(error)), nothing, stop=nothing, status=nothing, visits=nothing
+        cast("Any", Native(error)),
+        nothing,
+        stop=nothing,
+        status=nothing,
+        visits=nothing,
+        directory=nothing,
     )
     engine = cast("Engine", Line(questions.answer))
     with pytest.raises(GossamerError, match="n1: ") as found:

@@ -48,6 +48,8 @@ class Served:
     def __init__(self, out: Path, web: SimWeb | None) -> None:
         self.out = out
         self.web = web
+        self.seed: str | None = None
+        """What it begins with instead of the web."""
         self.process: subprocess.Popen[bytes] | None = None
         self.tokens = out / "control"
 
@@ -71,12 +73,15 @@ class Served:
         # A process that was killed left it: others may listen there by now.
         (self.control / "url").unlink(missing_ok=True)
         self.launch(*options, resume=resume)
-        until(self._answers, f"the API: {self.log('stderr').read_text()}")
+        return self.wait(self.log("stderr"))
+
+    def wait(self, errors: Path) -> "Served":
+        """Until the API answers. `errors`: what the process says."""
+        until(lambda: self._answers(errors), f"the API: {errors.read_text()}")
         return self
 
     def launch(self, *options: str, resume: bool = False, stderr: int | None = None) -> None:
-        assert self.web is not None
-        first = ["--resume"] if resume else [self.web.url, *USUAL]
+        first = ["--resume"] if resume else [self.get_seed(), *USUAL]
         command = [*GOSSAMER, "crawl", *first, "--out", str(self.out), "--serve-port", "0"]
         with self.log("stderr").open("wb") as errors, self.log("stdout").open("wb") as answer:
             self.process = subprocess.Popen(
@@ -86,9 +91,9 @@ class Served:
                 stderr=errors if stderr is None else stderr,
             )
 
-    def _answers(self) -> bool:
+    def _answers(self, errors: Path) -> bool:
         assert self.process is not None
-        assert self.process.poll() is None, self.log("stderr").read_text()
+        assert self.process.poll() is None, errors.read_text()
         if not (self.control / "url").exists():
             return False
         with contextlib.suppress(OSError, http.client.HTTPException):
@@ -162,8 +167,10 @@ class Served:
         return json.loads(answer.getvalue())
 
     def get_seed(self) -> str:
-        assert self.web is not None
-        return self.web.url
+        if self.seed is None:
+            assert self.web is not None
+            return self.web.url
+        return self.seed
 
     def end(self) -> int:
         """Stops it by the API and waits; gives the exit code."""

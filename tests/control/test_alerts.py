@@ -8,8 +8,9 @@ from tests.control.readings import node, status
 
 from gossamer.control.alerts import LOW_DISK, Alerts, Trouble
 from gossamer.control.event_log import EventLog
+from gossamer.control.outages import Outages
 from gossamer.control.readings import Readings
-from gossamer.control.schemas import Event, EventKind, NodeState
+from gossamer.control.schemas import Event, EventKind, NodeState, Status
 from gossamer.control.schemas.status import DoorView, WaitView
 from gossamer.model.progress import Activity
 
@@ -251,3 +252,57 @@ def test_nodes_that_are_lost_or_silent(alerts: Alerts) -> None:
 def test_every_trouble_of_a_cluster_is_an_alert(alerts: Alerts, trouble: Trouble) -> None:
     alerts.judge(status(), [], Readings(), troubles=[trouble])
     assert kinds(alerts) == [trouble.value]
+
+
+def failing(time: float, hosts: int = 2, of: int = 3, **values: Any) -> Status:
+    waits = {"connect_failed": WaitView(hosts=hosts, host="127.0.0.1:9", due=time + 60)}
+    return status(time, waits=waits if hosts else {}, hosts_set_aside=0, hosts_waiting=of, **values)
+
+
+def test_most_hosts_failing_for_a_while_is_an_outage_that_leads_to_them(alerts: Alerts) -> None:
+    shown = []
+    for time, hosts in ((1.0, 2), (20.0, 2), (31.0, 2), (32.0, 1)):
+        alerts.judge(failing(time, hosts, hosts_active=1), [], Readings())
+        shown.append([alert.kind for alert in alerts.standing()])
+        if hosts == 2 and time > 30:
+            (alert,) = alerts.standing()
+            assert alert.hosts == {"failure": "connect_failed", "sort": "errors"}
+            assert alert.text.startswith("2 of the 4 hosts with URLs to visit cannot be reached")
+            assert "check address and port" in alert.hint
+    assert shown == [[], [], ["outage"], []]
+
+
+def test_hosts_that_fail_on_single_pages_are_no_outage(event_log: EventLog, alerts: Alerts) -> None:
+    outages = Outages(event_log)
+    waits = {"server_failed": WaitView(hosts=9, host="127.0.0.1:9", due=99.0)}
+    for time in (1.0, 60.0):
+        alerts.judge(status(time, waits=waits, hosts_waiting=9, hosts_active=1), [], Readings())
+        outages.judge(status(time, waits=waits, hosts_waiting=9))
+    assert (kinds(alerts), event_log.events()) == ([], [])
+
+
+def test_an_outage_is_an_event_when_it_begins_doubles_and_ends(event_log: EventLog) -> None:
+    outages = Outages(event_log)
+    for time, hosts in ((1.0, 1), (30.0, 1), (31.0, 1), (40.0, 1), (41.0, 2), (42.0, 3), (43.0, 0)):
+        outages.judge(failing(time, hosts, of=500))
+    assert [(one.kind, one.data.get("hosts")) for one in event_log.events()] == [
+        (EventKind.OUTAGE, 1),
+        (EventKind.OUTAGE, 2),
+        (EventKind.OUTAGE_ENDED, None),
+    ]
+    assert event_log.events()[0].host == "127.0.0.1:9"
+
+
+def test_who_leads_next_tells_the_end_of_an_outage_and_not_its_beginning(
+    event_log: EventLog, tmp_path: Path
+) -> None:
+    before, after = Outages(event_log), EventLog(tmp_path / "other.jsonl")
+    for time in (1.0, 31.0):
+        before.judge(failing(time))
+    following = Outages(after)
+    for event in event_log.events():
+        following.learn(event)
+    for time, hosts in ((70.0, 2), (90.0, 0)):
+        following.judge(failing(time, hosts), tell=False)
+    following.judge(failing(91.0, 0))
+    assert [one.kind for one in after.events()] == [EventKind.OUTAGE_ENDED]

@@ -205,6 +205,13 @@ def test_the_command_line(crawl: Served, web: SimWeb, web_log: Path):
     assert [one["state"] for one in shown["control"]] == ["leads"]
     assert crawl.command("resume")["confirmed"]
     assert crawl.command("seed", web.url)["taken"] == 1
+    # Refused here by its form, or there by the crawl's settings: wrong use both times.
+    for wrong in ("notaurl", "http://a.example:99999/"):
+        seeded = subprocess.run(
+            [*GOSSAMER, "seed", wrong, "--out", str(crawl.out)], capture_output=True, text=True, check=False
+        )  # fmt: skip
+        assert seeded.returncode == 2
+        assert f"refused: {wrong}: " in seeded.stderr
     assert crawl.command("block", "never.example")["hosts"][0]["blocked"]
     assert crawl.command("unblock", "never.example")["hosts"][0]["blocked"] is False
     account = crawl.command("why", web.url, "--control", crawl.url)
@@ -230,3 +237,32 @@ def test_the_command_line(crawl: Served, web: SimWeb, web_log: Path):
     assert crawl.command("stop")["confirmed"]
     assert crawl.process is not None
     assert crawl.process.wait(60) == 0
+
+
+def test_slow_and_retry_from_the_command_line(crawl: Served, web_log: Path):
+    until(lambda: len(requests(web_log)) > 100, "the crawl is under way")
+    host = hosts_of(web_log)[0]
+
+    def told(*words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [*GOSSAMER, *words, "--out", str(crawl.out)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, text = told("slow", host, "--gap", "7s")
+    assert (code, "at least 7.0 s between visits" in text) == (0, True), text
+    assert crawl.get(f"/hosts/{host}")["override"] == 7.0
+    assert told("slow", host, "--off")[0] == 0
+    assert crawl.get(f"/hosts/{host}")["override"] is None
+    assert told("retry", host)[0] == 0
+    for wrong in (
+        ["slow", host],
+        ["slow", host, "--gap", "7s", "--off"],
+        ["slow", host, "--gap", "x"],
+    ):
+        code, text = told(*wrong)
+        assert code == 2, text
+        assert "gap" in text

@@ -150,7 +150,7 @@ def test_wrong_values_change_nothing(crawl: Served):
     wrong: list[dict[str, object]] = [
         {"fetch.concurrency": -1},
         {"fetch.concurrency": "many"},
-        {"politeness.delay": 5},
+        {"politeness.delay": -5},
         {"politeness.delay": "5 parsecs"},
         {"politeness.delay": "9" * 400 + "s"},
         {"scope.include": ["("]},

@@ -4,7 +4,8 @@ import pytest
 from tests.control.serving import Served
 
 from gossamer.settings import CrawlSettings
-from gossamer.settings.table import Row, rows, values
+from gossamer.settings.rows import Row, rows
+from gossamer.settings.table import values
 from gossamer.settings.units import show_duration, show_size
 
 NUMBERS = {"integer", "number", "duration", "size"}

@@ -79,7 +79,7 @@ def check(url: str, out: Path, outcome: str, meaning: str, due: re.Pattern[str])
         until(lambda: sentence.search(crawl.said()), "a line of the live view", 15)
         process.send_signal(signal.SIGINT)
         process.wait(60)
-    summary = crawl.said().split("URLs known")[1]
+    summary = crawl.said().split(" known, ")[1]
     assert sentence.search(summary), summary
     last = json.loads(crawl.answer.read_text().splitlines()[-1])
     assert last["waits"][outcome]["hosts"] == 1

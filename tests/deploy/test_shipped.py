@@ -3,7 +3,6 @@
 The servers themselves run with the shipped configuration in `tests/cluster/test_engines.py`.
 """
 
-import importlib
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ import yaml
 
 from gossamer.cli import main
 from gossamer.cli.assignments import assignments
+from gossamer.cli.commands import COMMANDS as OURS
 from gossamer.engine.names import check_node_name
 from gossamer.engine.server import find_server
 from gossamer.settings import load
@@ -73,9 +73,8 @@ COMMANDS = {
 
 def options_of(words: list[str]) -> dict[str, Any]:
     """As our own command line reads them; what it does not know is refused."""
-    module = importlib.import_module(f"gossamer.cli.{main.COMMANDS[words[0]]}")
     one = typer.Typer(add_completion=False)
-    one.command()(getattr(module, words[0]))
+    one.command()(main.load(OURS[words[0]]))
     with typer.main.get_command(one).make_context(words[0], words[1:]) as context:
         return dict(context.params)
 

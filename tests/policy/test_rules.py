@@ -253,7 +253,7 @@ def test_per_host(tmp_path: Path) -> None:
         ('match.depth = "3-4"\ndrop = "x"', "match.depth: a range of depths"),
         ('match.status = "40x"\nstore = false', "match.status"),
         ('score = "2"', "score: "),
-        ("delay = 5", "delay: a duration needs a unit"),
+        ('delay = "5 parsecs"', "delay: unknown unit 'parsecs'"),
         ('match.host = "a"', "effect: it has none"),
         ('match.domain = "a"\ncredentials = "who"', "credentials: there are no credentials called"),
     ],

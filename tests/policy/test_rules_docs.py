@@ -11,8 +11,9 @@ from gossamer.errors import SettingsError
 from gossamer.node.native_settings import to_native
 from gossamer.policy.rules import read_secrets
 from gossamer.settings import CrawlSettings, check, dump
+from gossamer.settings.rows import rows
 from gossamer.settings.rules import Match, Rule, depth_range, status_range
-from gossamer.settings.table import changed, rows, shown, values
+from gossamer.settings.table import changed, shown, values
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/rules.md").read_text()
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)

@@ -24,13 +24,12 @@ def test_overrides_win_over_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[politeness]\ndelya = '1s'", "politeness.delya (did you mean delay?)"),
-        ("[politenes]\ndelay = '1s'", "unknown setting politenes (did you mean politeness?)"),
-        ("[politeness]\ndelay = 1", "needs a unit"),
+        ("[politeness]\ndelya = '1s'", "politeness.delya (did you mean politeness.delay?)"),
+        ("[politenes]\ndelay = '1s'", "politenes.delay (did you mean politeness.delay?)"),
         ("[politeness]\ndelay = '1 parsec'", "unknown unit 'parsec'"),
         ("[politeness]\nper_host = 0", "politeness.per_host"),
         ("[store]\nfsync = 'maybe'", "store.fsync"),
-        ("[fetch]\nmax_body = '1'", "fetch.max_body"),
+        ("[fetch]\nmax_body = '1 apple'", "fetch.max_body"),
         ("= 3", "not valid TOML"),
     ],
 )

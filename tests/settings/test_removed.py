@@ -8,7 +8,8 @@ from gossamer.errors import PolicyError, SettingsError
 from gossamer.policy.chosen import choose
 from gossamer.settings import CrawlSettings, check, load, load_saved
 from gossamer.settings.removed import REMOVED
-from gossamer.settings.table import changed, rows
+from gossamer.settings.rows import rows
+from gossamer.settings.table import changed
 
 OLD = "[parse]\nmax_links = 2000\n[limits]\npages = 7\ntrap_budget = 100\n[policy.traps]\nsegments = 8\n"
 GIVEN = {

@@ -4,7 +4,8 @@ import pytest
 
 from gossamer.errors import SettingsError
 from gossamer.settings import CrawlSettings
-from gossamer.settings.table import UNITS, changed, rows, values
+from gossamer.settings.rows import UNITS, rows
+from gossamer.settings.table import changed, values
 
 
 def test_every_setting_has_a_meaning_and_every_number_a_unit():

@@ -7,26 +7,52 @@ from gossamer.settings.units import duration, show_duration, show_size, size
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("10s", 10), ("250ms", 0.25), ("2h", 7200), ("1.5m", 90), ("0", 0), (0, 0), ("3 d", 259200)],
+    [
+        ("10s", 10),
+        ("250ms", 0.25),
+        ("2h", 7200),
+        ("1.5m", 90),
+        ("0", 0),
+        (0, 0),
+        ("3 d", 259200),
+        ("5", 5),
+        (5, 5),
+        ("0.5", 0.5),
+        (0.5, 0.5),
+        (1e-05, 1e-05),
+    ],
 )
 def test_durations(text, seconds):
     assert duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["10", 10, "ten seconds", "10 parsecs", "-1s", None, True, ""])
+@pytest.mark.parametrize(
+    "text",
+    ["ten seconds", "10 parsecs", "-1s", -1, -0.5, float("inf"), float("nan"), None, True, ""],
+)
 def test_wrong_durations_are_refused(text):
-    with pytest.raises(ValueError, match=r"duration|unit"):
+    with pytest.raises(ValueError, match=r"a time|unit"):
         duration(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("64MiB", 64 << 20), ("1.5GB", 1_500_000_000), ("512B", 512), ("0", 0)]
+    ("text", "count"),
+    [
+        ("64MiB", 64 << 20),
+        ("1.5GB", 1_500_000_000),
+        ("512B", 512),
+        ("0", 0),
+        ("64", 64),
+        (64, 64),
+        (2**60 - 1, 2**60 - 1),
+        (str(2**60 - 1), 2**60 - 1),
+    ],
 )
 def test_sizes(text, count):
     assert size(text) == count
 
 
-@pytest.mark.parametrize("text", ["64", "64 apples", "-1B", None, -3])
+@pytest.mark.parametrize("text", ["64 apples", "-1B", None, -3, True, ""])
 def test_wrong_sizes_are_refused(text):
     with pytest.raises(ValueError, match=r"size|unit"):
         size(text)

@@ -272,6 +272,14 @@ impl PyNode {
         })
     }
 
+    /// The first places of its queue and the text of its robots files, as JSON.
+    fn host_detail(&self, py: Python<'_>, name: &str, most: usize) -> PyResult<Option<String>> {
+        self.with(py, |node| {
+            node.host_detail(name, most)
+                .map(|value| value.map(|value| value.to_string()))
+        })
+    }
+
     /// False: the host is not known.
     fn steer_host(&self, py: Python<'_>, name: &str, action: &str, wait: u64) -> PyResult<bool> {
         let action = HostAction::from_name(action, wait).map_err(raised)?;
@@ -460,15 +468,20 @@ impl PyNode {
         Ok(())
     }
 
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| {
+    /// The last counters; nothing if it was closed before.
+    fn close(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
+        let progress = py.detach(|| {
             let node = self
                 .inner
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            node.map_or(Ok(()), Node::close).map_err(raised)
-        })
+            node.map(Node::close).transpose().map_err(raised)
+        })?;
+        let bytes = progress.map(|progress| serde_json::to_vec(&progress));
+        bytes
+            .transpose()
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 }
 

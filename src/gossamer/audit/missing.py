@@ -41,8 +41,12 @@ class Missing:
 
     def report(self, report: Report) -> None:
         report.links_left_out = dict(self._links.most_common())
+        report.not_fetched = self.not_fetched()
+
+    def not_fetched(self) -> dict[str, int]:
+        """URLs that were never fetched, by their last outcome, the most frequent first."""
         if not self._missing:
-            return
+            return {}
         # Of each URL its last line counts: what failed at first may have been fetched later.
         backwards = np.frombuffer(self._missing, dtype=np.uint64)[::-1]
         urls, last = np.unique(backwards, return_index=True)
@@ -50,4 +54,4 @@ class Missing:
         outcomes = np.frombuffer(self._outcomes, dtype=np.uint8)[::-1][last]
         counts = np.bincount(outcomes[~np.isin(urls, had)], minlength=len(_NUMBERS))
         found = Counter(dict(zip(_NUMBERS, counts.tolist(), strict=True)))
-        report.not_fetched = {name: many for name, many in found.most_common() if many}
+        return {name: many for name, many in found.most_common() if many}

@@ -8,8 +8,8 @@ import msgspec
 import typer
 
 from gossamer.cli.stopped import open_nodes
-from gossamer.cli.text import plain
 from gossamer.errors import UsageError
+from gossamer.words import plain
 
 
 class Alias(msgspec.Struct, frozen=True):

@@ -14,8 +14,18 @@ def assignments(texts: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise SettingsError(f"a setting is given as stage.name=value; got {text!r}")
-        try:
-            values[name.strip()] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            values[name.strip()] = value.strip()
+        values[name.strip()] = _read(value.strip())
     return values
+
+
+def _read(text: str) -> Any:
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    # A number that would be written otherwise, such as 1.10, may be meant as text.
+    return text if isinstance(value, int | float) and not _is_so(value, text) else value
+
+
+def _is_so(value: float, text: str) -> bool:
+    return isinstance(value, bool) or str(value) == text

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
-from gossamer.cli.text import count, plain, size
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.rules.left_out import REASONS
+from gossamer.words import count, plain, size
 
 SHOWN = 10
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import typer
@@ -10,72 +10,64 @@ from rich.console import Console
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.options import (
-    AllowPrivate,
-    Config,
-    Delay,
-    Engine,
-    Json,
-    LogJson,
-    LogLevel,
-    MaxDepth,
-    MaxPages,
-    Out,
-    PerHost,
-    Scope,
-    Seeds,
-    Set,
-    Snapshots,
-    Urls,
+from gossamer.cli.effective import (
     cluster_overrides,
     crawl_overrides,
     effective_settings,
+    least_level,
     saved,
 )
+from gossamer.cli.seeds import take_seeds
 from gossamer.cli.serving import tell_where
-from gossamer.cli.summary import as_json, had_nothing, show_refused, show_summary
+from gossamer.cli.stopped import check_kind
+from gossamer.cli.summary import as_json, had_nothing, show_summary
+from gossamer.cli.verbose import log_what_counts
 from gossamer.cli.view import Target, View, make_view
 from gossamer.cluster.local import LocalCluster
 from gossamer.cluster.shared_settings import engine_access
+from gossamer.cluster.store import open_store
 from gossamer.cluster.summary import Summary
+from gossamer.control.api.server import check as check_serving
 from gossamer.control.leader.backup import Backup
-from gossamer.engine import Access
+from gossamer.engine import Access, connect
 from gossamer.errors import SettingsError
-from gossamer.library.seeds import Refused, read_seeds
-from gossamer.logging import Level, configure
-from gossamer.node.clustered import NativeSeeds
+from gossamer.logging import configure
+from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
 from gossamer.settings import CrawlSettings, load_saved
-from gossamer.settings.table import rows, shown, values
+from gossamer.settings.model import LimitSettings
+from gossamer.settings.rows import rows
+from gossamer.settings.table import shown, values
 
 
 def cluster(
-    urls: Urls = None,
+    urls: list[str] | None,
     *,
-    nodes: Annotated[int, typer.Option(help="Crawl nodes.", min=1, max=256)] = 3,
-    engine: Engine = None,
-    snapshots: Snapshots = None,
-    seeds: Seeds = None,
-    out: Out = Path("crawl-out"),
-    scope: Scope = None,
-    max_pages: MaxPages = None,
-    max_depth: MaxDepth = None,
-    delay: Delay = None,
-    per_host: PerHost = None,
-    config: Config = None,
-    settings: Set = None,
-    allow_private: AllowPrivate = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the crawl in --out.")
-    ] = False,
-    log_level: LogLevel = Level.INFO,
-    log_json: LogJson = False,
-    json: Json = False,
+    nodes: int,
+    engine: str | None,
+    snapshots: str | None,
+    seeds: Path | None,
+    out: Path,
+    scope: ScopeKind | None,
+    max_pages: int | None,
+    max_depth: int | None,
+    delay: str | None,
+    per_host: int | None,
+    config: Path | None,
+    settings: list[str] | None,
+    allow_private: bool,
+    resume: bool,
+    quiet: bool,
+    verbose: bool,
+    log_level: Level,
+    log_json: bool,
+    json: bool,
 ) -> None:
-    """Crawl with a control node and several crawl nodes as processes on this machine."""
+    """Crawls with many processes; the options are declared in `gossamer.cli.start`."""
+    least = least_level(log_level, quiet=quiet, verbose=verbose)
     out = out.absolute()
     overrides: dict[str, Any] = crawl_overrides(
         scope=scope,
@@ -86,21 +78,25 @@ def cluster(
         allow_private=allow_private,
     )
     overrides |= assignments(settings or []) | cluster_overrides(engine, snapshots, None)
+    if resume:
+        check_kind(out, cluster=True)
     effective = effective_settings(config, out, overrides, resume=resume)
     if not effective.cluster.snapshots:
         overrides["cluster.snapshots"] = str(out / "snapshots")
         effective = effective_settings(config, out, overrides, resume=resume)
     fixed = None if config else set(overrides)
     _check(effective, saved(out) if resume else None, only=fixed)
-    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
-    taken = _take_seeds(seed_list, effective)
+    none_given = resume and not urls and seeds is None
+    taken = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
+    _check_outside(effective)
     begun = (out / "control" / "map.json").exists()
     changes = _changes(overrides, effective) if resume and begun else {}
     taken = prepare(out, effective, taken, resume=resume)
     save_settings(out, effective)
     if not begun:
         Backup(out / "control").add_seeds(taken)
-    configure(log_level, as_json=log_json)
+    configure(least, as_json=log_json)
+    log_what_counts(effective, taken)
     interrupt = Interrupt()
     local = LocalCluster(
         out,
@@ -111,7 +107,7 @@ def cluster(
         lease=effective.cluster.lease,
         links_bytes=effective.cluster.links_bytes,
         control_port=effective.control.port,
-        log_options=["--log-level", log_level.value, *(["--log-json"] if log_json else [])],
+        log_options=["--log-level", least.value, *(["--log-json"] if log_json else [])],
     )
     # One of an earlier run would be taken for ours.
     (out / "control" / "url").unlink(missing_ok=True)
@@ -120,13 +116,16 @@ def cluster(
         view = make_view(
             title=str(out),
             target=Target(effective.limits.pages, effective.limits.time),
-            only_log=log_json,
+            only_log=log_json or quiet,
         )
-        summary = asyncio.run(_run(local, view, interrupt, resume, seeds_left, changes))
+        summary = asyncio.run(
+            _run(local, view, interrupt, resume, seeds_left, changes, quiet=quiet)
+        )
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))
-    _tell(summary, out, nodes, interrupt, restored)
+    if not quiet:
+        _tell(summary, out, nodes, interrupt, restored, effective.limits)
     if json:
         values = as_json(summary.progress, out) | {
             "nodes": nodes,
@@ -160,6 +159,23 @@ def _check(settings: CrawlSettings, before: Path | None, *, only: set[str] | Non
             )
 
 
+def _check_outside(settings: CrawlSettings) -> None:
+    """Refuses what the processes could not use: address and certificate of the API, snapshots, an engine."""
+    check_serving(settings.control)
+    place = settings.cluster.snapshots
+    if "://" in place and not place.startswith("file://"):
+        # A directory is made when it is needed.
+        open_store(place)
+    if settings.cluster.engine:
+        asyncio.run(_reach(settings))
+
+
+async def _reach(settings: CrawlSettings) -> None:
+    access = engine_access(settings)
+    line = await connect(access, settings.cluster.name, "gossamer cluster")
+    await line.close()
+
+
 def _is_given(setting: str, names: set[str]) -> bool:
     """Whether a setting is among the names: itself, the table it is in, or a key of its table."""
     return any(f"{setting}.".startswith(f"{n}.") or n.startswith(f"{setting}.") for n in names)
@@ -182,13 +198,6 @@ def _changes(given: dict[str, Any], settings: CrawlSettings) -> dict[str, Any]:
     return {name: now[name] for name in live if _is_given(name, set(given))}
 
 
-def _take_seeds(seeds: list[str], settings: CrawlSettings) -> list[str]:
-    reasons = NativeSeeds().refusals(seeds, settings) if seeds else []
-    refused = [Refused(u, r) for u, r in zip(seeds, reasons, strict=True) if r is not None]
-    show_refused(refused, total=len(seeds))
-    return [url for url, reason in zip(seeds, reasons, strict=True) if reason is None]
-
-
 def _access(settings: CrawlSettings, urls: list[str], token: Path | None) -> Access:
     own = {"engine": urls} | ({"token": str(token)} if token else {})
     cluster = settings.cluster.model_copy(update=own)
@@ -202,6 +211,8 @@ async def _run(  # noqa: PLR0917
     resume: bool,
     more_seeds: list[str],
     changes: dict[str, Any],
+    *,
+    quiet: bool,
 ) -> Summary:
     directory = local.out / "control"
     waiting = [directory / "url"]
@@ -209,7 +220,9 @@ async def _run(  # noqa: PLR0917
 
         def show(summary: Summary) -> None:
             if waiting and waiting[0].exists():
-                tell_where(waiting.pop().read_text().strip(), directory, plain=False)
+                url = waiting.pop().read_text().strip()
+                if not quiet:
+                    tell_where(url, directory, plain=False)
             view.show(summary.progress)
 
         return await local.run(
@@ -221,17 +234,23 @@ async def _run(  # noqa: PLR0917
         )
 
 
-def _tell(
-    summary: Summary, out: Path, nodes: int, interrupt: Interrupt, restored: list[Path]
+def _tell(  # noqa: PLR0917
+    summary: Summary,
+    out: Path,
+    nodes: int,
+    interrupt: Interrupt,
+    restored: list[Path],
+    limits: LimitSettings,
 ) -> None:
     console = Console(stderr=True)
     show_summary(
         console,
         summary.progress,
         out,
-        interrupted=bool(interrupt.count),
+        interrupted=bool(interrupt.count) or summary.state == "stopping",
         go_on=f"gossamer cluster --nodes {nodes} --resume --out {out}",
         files=out / "nodes" / "*",
+        limits=limits,
     )
     if restored:
         console.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))

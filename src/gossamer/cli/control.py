@@ -7,31 +7,13 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.options import (
-    AllowPrivate,
-    Config,
-    Crawl,
-    Delay,
-    Engine,
-    LogJson,
-    LogLevel,
-    MaxDepth,
-    MaxPages,
-    PerHost,
-    Scope,
-    Seeds,
-    Set,
-    Urls,
-    cluster_overrides,
-    crawl_overrides,
-)
-from gossamer.cli.summary import show_refused
+from gossamer.cli.effective import cluster_overrides, crawl_overrides
+from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.cli.supervised import told_to_end
 from gossamer.cluster.summary import Summary
 from gossamer.control.api.server import check
@@ -39,43 +21,36 @@ from gossamer.control.process import ControlProcess
 from gossamer.disk import write_whole
 from gossamer.errors import GossamerError, SettingsError
 from gossamer.library.seeds import Refused, read_seeds
-from gossamer.logging import Level, configure, logger
+from gossamer.logging import configure, logger
+from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.clustered import NativeSeeds
 from gossamer.settings import load
 
 
 def control(
-    urls: Urls = None,
+    urls: list[str] | None,
     *,
-    seeds: Seeds = None,
-    engine: Engine = None,
-    out: Annotated[Path, typer.Option(help="Where this control node's files go.")] = Path(
-        "control-out"
-    ),
-    name: Annotated[str | None, typer.Option(help="This control node's name.")] = None,
-    crawl: Crawl = None,
-    scope: Scope = None,
-    max_pages: MaxPages = None,
-    max_depth: MaxDepth = None,
-    delay: Delay = None,
-    per_host: PerHost = None,
-    allow_private: AllowPrivate = False,
-    config: Config = None,
-    settings: Set = None,
-    expect: Annotated[
-        int, typer.Option(help="Nodes to wait for before partitions are given out.")
-    ] = 1,
-    until_done: Annotated[
-        bool, typer.Option("--until-done", help="End all nodes when the crawl is over.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Let a crawl go on that was stopped.")
-    ] = False,
-    log_level: LogLevel = Level.INFO,
-    log_json: LogJson = False,
-    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
+    seeds: Path | None,
+    engine: str | None,
+    out: Path,
+    name: str | None,
+    crawl: str | None,
+    scope: ScopeKind | None,
+    max_pages: int | None,
+    max_depth: int | None,
+    delay: str | None,
+    per_host: int | None,
+    allow_private: bool,
+    config: Path | None,
+    settings: list[str] | None,
+    expect: int,
+    until_done: bool,
+    resume: bool,
+    log_level: Level,
+    log_json: bool,
+    supervised: bool,
 ) -> None:
-    """Oversee a cluster: who is in, who owns what, settings, commands, the end."""
+    """Runs a control node; the options are declared in `gossamer.cli.start`."""
     overrides: dict[str, Any] = crawl_overrides(
         scope=scope,
         max_pages=max_pages,
@@ -88,7 +63,13 @@ def control(
     effective = load(config, overrides)
     if not effective.cluster.engine:
         raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
-    seed_list = read_seeds(urls or [], seeds) if urls or seeds else []
+    seed_list: list[str] = []
+    if urls or seeds:
+        # Those that the crawl's own settings refuse are known when its engine answers.
+        found = read_seeds(urls or [], seeds)
+        tell_refused(found.refused, left=len(found.taken))
+        tell_guessed(found.taken)
+        seed_list = found.urls
     who = name or f"control-{socket.gethostname()}-{os.getpid()}"
 
     configure(log_level, as_json=log_json, node=who)
@@ -113,7 +94,7 @@ def control(
         return await process.run(ended, seed_list, refused)
 
     def refused(found: list[tuple[str, str]]) -> None:
-        show_refused([Refused(*one) for one in found], total=len(seed_list))
+        tell_refused([Refused(*one) for one in found], left=len(seed_list) - len(found))
 
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True)

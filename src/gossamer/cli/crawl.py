@@ -4,75 +4,57 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import typer
 from rich.console import Console
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.options import (
-    AllowPrivate,
-    Config,
-    Delay,
-    Json,
-    LogJson,
-    LogLevel,
-    MaxDepth,
-    MaxPages,
-    Out,
-    PerHost,
-    Scope,
-    Seeds,
-    Set,
-    Urls,
-    crawl_overrides,
-    effective_settings,
-)
+from gossamer.cli.effective import crawl_overrides, effective_settings, least_level
+from gossamer.cli.seeds import take_seeds, tell_refused
 from gossamer.cli.serving import tell_where
-from gossamer.cli.summary import as_json, had_nothing, show_refused, show_summary
+from gossamer.cli.stopped import check_kind
+from gossamer.cli.summary import as_json, had_nothing, show_summary
+from gossamer.cli.verbose import log_what_counts
 from gossamer.cli.view import Target, View, make_view
 from gossamer.errors import UsageError
-from gossamer.library.seeds import read_seeds
-from gossamer.logging import Level, configure
+from gossamer.library.seeds import Refused
+from gossamer.logging import configure
+from gossamer.model.choices import Level, ScopeKind
 from gossamer.model.progress import Progress
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.node.start_check import check_start
+from gossamer.settings.model import ControlSettings
 
 
 def crawl(
-    urls: Urls = None,
+    urls: list[str] | None,
     *,
-    seeds: Seeds = None,
-    out: Out = Path("crawl-out"),
-    scope: Scope = None,
-    max_pages: MaxPages = None,
-    max_depth: MaxDepth = None,
-    delay: Delay = None,
-    per_host: PerHost = None,
-    config: Config = None,
-    settings: Set = None,
-    allow_private: AllowPrivate = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the crawl in --out.")
-    ] = False,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve dashboard and control API meanwhile.")
-    ] = False,
-    serve_port: Annotated[
-        int | None, typer.Option(help="Port of the control API; implies --serve.")
-    ] = None,
-    stay: Annotated[
-        bool,
-        typer.Option("--stay", help="With --serve: wait for further seeds when all is crawled."),
-    ] = False,
-    log_level: LogLevel = Level.INFO,
-    log_json: LogJson = False,
-    json: Json = False,
+    seeds: Path | None,
+    out: Path,
+    scope: ScopeKind | None,
+    max_pages: int | None,
+    max_depth: int | None,
+    delay: str | None,
+    per_host: int | None,
+    config: Path | None,
+    settings: list[str] | None,
+    allow_private: bool,
+    resume: bool,
+    serve: bool,
+    serve_port: int | None,
+    stay: bool,
+    quiet: bool,
+    verbose: bool,
+    log_level: Level,
+    log_json: bool,
+    json: bool,
 ) -> None:
-    """Crawl from the given seeds, politely, into a directory."""
+    """Crawls; the options are declared in `gossamer.cli.start`."""
+    least = least_level(log_level, quiet=quiet, verbose=verbose)
     overrides: dict[str, Any] = crawl_overrides(
         scope=scope,
         max_pages=max_pages,
@@ -84,27 +66,36 @@ def crawl(
     if serve_port is not None:
         overrides["control.port"] = serve_port
     overrides |= assignments(settings or [])
+    if resume:
+        check_kind(out, cluster=False)
     effective = effective_settings(config, out, overrides, resume=resume)
     served = serve or serve_port is not None
     if stay and not served:
         raise UsageError("--stay needs --serve: nobody could bring further seeds")
-    seed_list = [] if resume and not urls and seeds is None else read_seeds(urls or [], seeds)
-    # Before the directory is begun: what is wrong use leaves nothing behind.
+    # Before the directory is begun: what is refused leaves nothing behind.
     policies = check_start(effective)
+    none_given = resume and not urls and seeds is None
+    seed_list = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
+    if served:
+        _check_serving(effective.control)
     seed_list = prepare(out, effective, seed_list, resume=resume)
-    configure(log_level, as_json=log_json)
+    configure(least, as_json=log_json)
+    log_what_counts(effective, seed_list)
     interrupt = Interrupt()
     standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
     with interrupt.installed():
-        view = _view(standalone, out, log_json=log_json)
-        progress = asyncio.run(_run(standalone, out, seed_list, interrupt, view, served=served))
-    console = Console(stderr=True)
+        view = _view(standalone, out, only_log=log_json or quiet)
+        progress = asyncio.run(
+            _run(standalone, out, seed_list, interrupt, view, served=served, quiet=quiet)
+        )
+    console = Console(stderr=True, quiet=quiet)
     show_summary(
         console,
         progress,
         out,
         interrupted=bool(interrupt.count) or standalone.stop_wanted,
         unsaved=standalone.unsaved,
+        limits=standalone.settings.limits,
     )
     if json:
         print(msgspec.json.encode(as_json(progress, out)).decode())
@@ -114,9 +105,9 @@ def crawl(
         raise typer.Exit(1)
 
 
-def _view(standalone: Standalone, out: Path, *, log_json: bool) -> View:
+def _view(standalone: Standalone, out: Path, *, only_log: bool) -> View:
     limits = standalone.settings.limits
-    return make_view(title=str(out), target=Target(limits.pages, limits.time), only_log=log_json)
+    return make_view(title=str(out), target=Target(limits.pages, limits.time), only_log=only_log)
 
 
 async def _run(
@@ -127,14 +118,15 @@ async def _run(
     view: View,
     *,
     served: bool,
+    quiet: bool,
 ) -> Progress:
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(standalone)
         refused = await standalone.add_seeds(seeds)
-        show_refused(refused, total=len(seeds))
+        tell_refused(refused, left=len(seeds) - len(refused))
         shows: list[Callable[[Progress], None]] = []
         if served:
-            shows.append(await _serve(stack, standalone, out))
+            shows.append(await _serve(stack, standalone, out, seeds, refused, quiet=quiet))
         with view:
             shows.append(view.show)
 
@@ -142,11 +134,27 @@ async def _run(
                 for one in shows:
                     one(progress)
 
-            return await standalone.run(show, interrupt)
+            progress = await standalone.run(show, interrupt)
+    # With what ended while it was closed.
+    return standalone.counted(progress)
+
+
+def _check_serving(settings: ControlSettings) -> None:
+    """Raises what would keep the control API from being served: an address, a port, a certificate."""
+    from gossamer.control.api.server import check, listen  # noqa: PLC0415
+
+    check(settings)
+    listen(settings, "--serve-port or control.port").close()
 
 
 async def _serve(
-    stack: contextlib.AsyncExitStack, standalone: Standalone, out: Path
+    stack: contextlib.AsyncExitStack,
+    standalone: Standalone,
+    out: Path,
+    seeds: list[str],
+    refused: list[Refused],
+    *,
+    quiet: bool,
 ) -> Callable[[Progress], None]:
     """Serves the control API as long as the stack stands; gives what takes the readings."""
     # Only when asked for: a crawl without it need not load a web server.
@@ -157,11 +165,13 @@ async def _serve(
     await asyncio.to_thread(directory.mkdir, mode=0o700, exist_ok=True)
     service = StandaloneService(standalone, out, visit_rows)
     await stack.enter_async_context(service)
+    await service.begun_with(seeds, {one.url: one.reason for one in refused})
     settings = standalone.settings.control
     listener = listen(settings, "--serve-port or control.port")
     serving = await stack.enter_async_context(serve(service, settings, directory, listener))
     # Before the server waits for them, watchers are let go.
     stack.callback(service.let_go)
     service.served_at(serving.url)
-    await asyncio.to_thread(tell_where, serving.url, directory, plain=serving.plain)
+    if not quiet:
+        await asyncio.to_thread(tell_where, serving.url, directory, plain=serving.plain)
     return service.take

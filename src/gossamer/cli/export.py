@@ -12,11 +12,11 @@ import msgspec
 import typer
 
 from gossamer._native import StateError
-from gossamer.cli.text import count
 from gossamer.errors import GossamerError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.library import export_cdxj, log_files, warc_files
 from gossamer.library.fetch_log import LogDamagedError
+from gossamer.words import count
 
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.
@@ -39,8 +39,16 @@ def export(
     *,
     format: Annotated[  # noqa: A002 - the name of the option
         Format,
-        typer.Option(help="Pages (jsonl, parquet), an index (cdxj), or links as JSON lines."),
+        typer.Option(
+            help="What is known of each page (jsonl, parquet), an index (cdxj), or links as JSON lines."
+        ),
     ] = Format.JSONL,
+    html: Annotated[
+        bool,
+        typer.Option(
+            "--html", help="With each page its HTML, or other text, decoded (jsonl, parquet)."
+        ),
+    ] = False,
     output: Annotated[
         Path | None, typer.Option(help="File to write; standard output if absent.")
     ] = None,
@@ -50,12 +58,14 @@ def export(
         raise UsageError(f"{directory} holds no crawl (no log and no WARC files)")
     if format is Format.PARQUET and output is None:
         raise UsageError("--format parquet needs --output FILE")
+    if html and format not in {Format.JSONL, Format.PARQUET}:
+        raise UsageError(f"--html goes with --format jsonl or parquet, not {format.value}")
     try:
         if output is None:
-            _write(directory, format, sys.stdout.buffer)
+            _write(directory, format, sys.stdout.buffer, html=html)
             sys.stdout.flush()
         else:
-            number = _to_file(directory, format, output)
+            number = _to_file(directory, format, output, html=html)
             print(f"{output}: {count(number)} rows", file=sys.stderr)
     except (StateError, LogDamagedError) as error:
         raise GossamerError(f"{error}; `gossamer audit {directory}` tells more") from error
@@ -65,17 +75,17 @@ def export(
         raise typer.Exit(0) from None
 
 
-def _to_file(directory: Path, format: Format, output: Path) -> int:  # noqa: A002
+def _to_file(directory: Path, format: Format, output: Path, *, html: bool) -> int:  # noqa: A002
     """Writes beside the target and renames: a file under its name is whole."""
     unfinished = output.with_name(output.name + ".new")
     try:
         if format is Format.PARQUET:
-            number = write_parquet(page_rows(directory), unfinished)
+            number = write_parquet(page_rows(directory, html=html), unfinished, html=html)
         elif format is Format.CDXJ:
             number = export_cdxj(directory, unfinished)
         else:
             with unfinished.open("wb") as file:
-                number = _write(directory, format, file)
+                number = _write(directory, format, file, html=html)
         unfinished.replace(output)
     except OSError as error:
         raise GossamerError(f"cannot write {output}: {error.strerror or error}") from error
@@ -84,7 +94,7 @@ def _to_file(directory: Path, format: Format, output: Path) -> int:  # noqa: A00
     return number
 
 
-def _write(directory: Path, format: Format, file: BinaryIO) -> int:  # noqa: A002
+def _write(directory: Path, format: Format, file: BinaryIO, *, html: bool) -> int:  # noqa: A002
     if format is Format.CDXJ:
         with tempfile.TemporaryDirectory() as place:
             target = Path(place) / "index.cdxj"
@@ -94,7 +104,7 @@ def _write(directory: Path, format: Format, file: BinaryIO) -> int:  # noqa: A00
                     file.write(block)
         return number
     rows: Iterable[msgspec.Struct] = (
-        link_rows(directory) if format is Format.LINKS else page_rows(directory)
+        link_rows(directory) if format is Format.LINKS else page_rows(directory, html=html)
     )
     encode = msgspec.json.Encoder().encode
     number = 0

@@ -10,10 +10,10 @@ import msgspec
 
 from gossamer import _native
 from gossamer.cli.stopped import is_cluster, open_nodes
-from gossamer.cli.text import plain
 from gossamer.control.client import Client, find, path_of
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.model.findings import Findings, findings
+from gossamer.words import plain
 
 MOST = 1000
 """Patterns, and parameters, listed at most."""
@@ -88,7 +88,8 @@ def open_crawl(control: str | None, directory: Path | None) -> Asked:
     """Of a running crawl its control node, of another its files."""
     where = directory or Path("crawl-out")
     served = (where / "control" / "url").exists() or (where / "url").exists()
-    if control is not None or (served and not (where / "state").exists()):
+    away = is_cluster(where) and not _answers(where)
+    if control is not None or (served and not away and not (where / "state").exists()):
         return Running(find(control, directory))
     try:
         return Stopped(open_nodes(where))
@@ -99,6 +100,15 @@ def open_crawl(control: str | None, directory: Path | None) -> Asked:
         return Running(find(None, where))
     except UsageError as error:
         raise GossamerError(str(error)) from error
+
+
+def _answers(where: Path) -> bool:
+    """Whether somebody serves it; a crawl that was killed leaves its address behind."""
+    try:
+        find(None, where).get("/access")
+    except GossamerError:
+        return False
+    return True
 
 
 def _without_api(where: Path) -> StateInUseError:

@@ -2,43 +2,34 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
 
 import typer
 import uvloop
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.options import (
-    Config,
-    Crawl,
-    Engine,
-    LogJson,
-    LogLevel,
-    Set,
-    Snapshots,
-    cluster_overrides,
-)
+from gossamer.cli.effective import cluster_overrides
 from gossamer.cli.supervised import told_to_end
 from gossamer.errors import SettingsError
-from gossamer.logging import Level, configure, logger
+from gossamer.logging import configure, logger
+from gossamer.model.choices import Level
 from gossamer.node.clustered import run_node
 from gossamer.settings import load
 
 
 def node(
     *,
-    engine: Engine = None,
-    snapshots: Snapshots = None,
-    name: Annotated[str, typer.Option(help="The node's name, different for each.")] = "n1",
-    out: Annotated[Path, typer.Option(help="Where this node's files go.")] = Path("node-out"),
-    crawl: Crawl = None,
-    config: Config = None,
-    settings: Set = None,
-    log_level: LogLevel = Level.INFO,
-    log_json: LogJson = False,
-    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
+    engine: str | None,
+    snapshots: str | None,
+    name: str,
+    out: Path,
+    crawl: str | None,
+    config: Path | None,
+    settings: list[str] | None,
+    log_level: Level,
+    log_json: bool,
+    supervised: bool,
 ) -> None:
-    """Crawl as one node of a cluster, until the crawl is over."""
+    """Runs a node; the options are declared in `gossamer.cli.start`."""
     overrides = assignments(settings or []) | cluster_overrides(engine, snapshots, crawl)
     effective = load(config, overrides)
     if not effective.cluster.engine:

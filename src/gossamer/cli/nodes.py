@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
+from gossamer.cli.effective import cluster_overrides
 from gossamer.cli.operate import Control, Out, print_json
-from gossamer.cli.options import Config, Crawl, Engine, Json, Set, cluster_overrides
-from gossamer.cli.text import count, plain, size, span
+from gossamer.cli.options import Config, Crawl, Engine, Json, Set
 from gossamer.cluster.requests import ask_control, operator
 from gossamer.cluster.shared_settings import engine_access
 from gossamer.control.client import find, path_of
@@ -23,6 +23,7 @@ from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
 from gossamer.settings import load
 from gossamer.settings.units import duration
+from gossamer.words import count, plain, size, span
 
 PIPED = 1000
 

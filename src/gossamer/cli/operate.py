@@ -8,12 +8,15 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from gossamer.cli.activity import left_words
 from gossamer.cli.assignments import assignments
-from gossamer.cli.text import count, plain, size, span
+from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
+from gossamer.settings.units import duration
+from gossamer.words import count, plain, short_span, size, span
 
 Control = Annotated[
     str | None,
@@ -31,14 +34,20 @@ def print_json(value: object) -> None:
 
 
 def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
-    """Say how the crawl goes."""
-    client = find(control, out)
-    now = client.get("/status")
-    alerts = client.get("/alerts")
+    """Say how the crawl goes, or how it ended."""
+    now, alerts = _status(control, out)
     if json:
         print_json(now | {"alert_list": alerts})
         return
-    left = f", {span(now['eta_seconds'])} left" if now["eta_seconds"] is not None else ""
+    # A control node of an older version does not say.
+    if now.get("read_only"):
+        # Only of a crawl that has ended: reading files needs much that asking a control node does not.
+        from gossamer.cli.ended import show_ended  # noqa: PLC0415
+
+        show_ended(now, str(out or Path("crawl-out")))
+        return
+    left = left_words(now["eta_seconds"], now["eta_from"])
+    left = f", {left}" if left else ""
     print(
         f"{now['activity']} (wanted: {now['wanted']}): {count(now['pages'])} pages "
         f"({now['pages_per_second']:.1f}/s), {size(now['bytes'])}, "
@@ -64,6 +73,20 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         print(f"policy of {door}: {_door(view)}")
     for alert in alerts:
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
+
+
+def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """With its alerts: of a running crawl from its control node, of another from its files."""
+    try:
+        client = find(control, out)
+        return client.get("/status"), client.get("/alerts")
+    except GossamerError:
+        from gossamer.cli.ended import ended_status  # noqa: PLC0415
+
+        ended = ended_status(out or Path("crawl-out")) if control is None else None
+        if ended is None:
+            raise
+        return ended, []
 
 
 def _where(control: str | None, out: Path | None) -> str:
@@ -96,6 +119,9 @@ def _command(name: str, meaning: str) -> Callable[..., None]:
                 word = "confirmed" if node["confirmed"] else "NOT confirmed"
                 note = f": {plain(node['note'])}" if node["note"] else ""
                 print(f"{name}: {word} by {plain(node['node'])}{note}")
+        if not result["nodes"] and name == "stop":
+            print("stop: kept; no crawl node runs now, and one that is started ends at once")
+            return
         if not result["nodes"]:
             raise GossamerError(f"no node is alive to confirm it: {name}")
         if not result["confirmed"]:
@@ -168,13 +194,19 @@ def _show_settings(view: dict[str, Any], *, json: bool) -> None:
         print(f"{row['name']} = {value}{word}  # {plain(row['meaning'])}")
 
 
-def _host(action: str, hosts: list[str], client: Client, *, json: bool) -> None:
+def _host(
+    action: str, hosts: list[str], client: Client, *, json: bool, seconds: float | None = None
+) -> None:
     rows = []
+    command = {"action": action} | ({} if seconds is None else {"seconds": seconds})
     for host in hosts:
-        row = client.post(path_of("hosts", host), {"action": action})
+        row = client.post(path_of("hosts", host), command)
         rows.append(row)
         if not json:
-            print(f"{plain(row['name'])}: {row['standing']}, {count(row['queued'])} URLs queued")
+            print(
+                f"{plain(row['name'])}: {row['standing']}, {count(row['queued'])} URLs queued, "
+                f"at least {short_span(row['gap'])} between visits"
+            )
     if json:
         print_json({"hosts": rows})
 
@@ -190,6 +222,33 @@ def block(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json 
 def unblock(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
     """Visit blocked hosts again."""
     _host("unblock", hosts, find(control, out), json=json)
+
+
+def slow(
+    hosts: Hosts,
+    *,
+    gap: Annotated[
+        str | None, typer.Option(help="At least this between two visits, such as 5s.")
+    ] = None,
+    off: Annotated[bool, typer.Option("--off", help="As the settings say again.")] = False,
+    control: Control = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Visit these hosts at a gap of their own (politeness.overrides), until told otherwise."""
+    if off == (gap is not None):
+        raise UsageError("give a gap, such as --gap 5s, or --off")
+    try:
+        seconds = None if gap is None else duration(gap)
+    except ValueError as error:
+        raise UsageError(f"--gap: {error}") from error
+    action = "speed_up" if off else "slow_down"
+    _host(action, hosts, find(control, out), json=json, seconds=seconds)
+
+
+def retry(hosts: Hosts, *, control: Control = None, out: Out = None, json: Json = False) -> None:
+    """Try hosts now that wait or are set aside after failures; their failures are forgiven."""
+    _host("retry", hosts, find(control, out), json=json)
 
 
 def seed(
@@ -215,7 +274,10 @@ def seed(
             for one in found["fates"]:
                 _show_fate(one)
         return
-    submission = client.post("/seeds", {"urls": read_seeds(urls or [], seeds)})
+    given = read_seeds(urls or [], seeds)
+    tell_refused(given.refused, left=len(given.taken))
+    tell_guessed(given.taken)
+    submission = client.post("/seeds", {"urls": given.urls})
     if json:
         print_json(submission)
     else:
@@ -224,7 +286,7 @@ def seed(
             if not one["taken"]:
                 print(f"refused: {plain(one['url'])}: {plain(one['reason'])}", file=sys.stderr)
     if not submission["taken"]:
-        raise GossamerError("no seed could be taken")
+        raise UsageError("no seed could be taken")
 
 
 def _show_fate(fate: dict[str, Any]) -> None:

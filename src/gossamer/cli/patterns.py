@@ -10,10 +10,10 @@ import typer
 
 from gossamer.cli.found import Running, check_host, check_take_up, open_crawl
 from gossamer.cli.stopped import resume_command
-from gossamer.cli.text import count, plain
 from gossamer.errors import UsageError
 from gossamer.model.findings import Findings, Parameter
 from gossamer.policy.hosts.parameters import STATES
+from gossamer.words import count, plain
 
 
 def patterns(

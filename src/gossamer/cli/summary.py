@@ -1,6 +1,6 @@
 """What a crawl says at its end."""
 
-import sys
+import shlex
 import time
 from pathlib import Path
 
@@ -9,25 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.text import count, plain, size, span
-from gossamer.errors import UsageError
-from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import REASONS
-
-SHOWN_REFUSED = 10
-
-
-def show_refused(refused: list[Refused], *, total: int) -> None:
-    """Names the seeds that were not taken; with none left there is nothing to crawl."""
-    for seed in refused[:SHOWN_REFUSED]:
-        print(f"seed refused: {plain(seed.url)}: {seed.reason}", file=sys.stderr)
-    if len(refused) > SHOWN_REFUSED:
-        print(f"… and {len(refused) - SHOWN_REFUSED} more seeds refused", file=sys.stderr)
-    if total and len(refused) == total:
-        raise UsageError("no seed could be taken")
+from gossamer.settings.model import LimitSettings
+from gossamer.words import count, counted, plain, size, span
 
 
 def as_json(progress: Progress, out: Path) -> dict[str, object]:
@@ -42,8 +29,11 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "links_left_out": progress.links_left_out,
         "robots_said": progress.robots_said,
         "soft_404s": progress.soft_404s,
+        "script_pages": progress.script_pages,
+        "seeds_failed": progress.seeds_failed,
         "aliases": progress.hosts_aliases,
         "urls_set_aside": progress.urls_set_aside,
+        "disk": progress.disk,
         "waits": msgspec.to_builtins(progress.waits),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
@@ -59,7 +49,7 @@ def had_nothing(progress: Progress) -> bool:
     return progress.activity is Activity.FINISHED and progress.urls_seen > 0 and not pages
 
 
-def _show_remedies(console: Console, progress: Progress, *, nothing: bool) -> None:
+def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: bool) -> None:
     """What can be done about that which was not fetched; `nothing`: about everything that was met."""
     met = sorted(progress.outcomes, key=lambda name: -progress.outcomes[name])
     remedies = {name: REACTIONS[name].remedy for name in met if nothing or name not in USUAL}
@@ -71,7 +61,25 @@ def _show_remedies(console: Console, progress: Progress, *, nothing: bool) -> No
         console.print(Text("What can be done about that which was not fetched:"))
     for name, remedy in remedies.items():
         if remedy:
-            _print_whole(console, f"{name}: {remedy}")
+            _print_whole(console, f"{name}: {here(remedy, out)}")
+    if progress.seeds_failed > len(progress.seed_failures):
+        _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
+
+
+def here(remedy: str, out: Path) -> str:
+    """A remedy whose commands name this crawl's directory."""
+    return remedy.replace(" DIR", f" {shlex.quote(str(out))}")
+
+
+def _show_script_pages(console: Console, progress: Progress) -> None:
+    if number := progress.script_pages:
+        have = "has no text or links of its" if number == 1 else "have no text or links of their"
+        _print_whole(
+            console,
+            f"{counted(number, 'page')} {have} own but scripts: a browser would make them, "
+            "and scripts are not run here. Look for the site's sitemap or feed and take it as a seed, or for the "
+            "address that its scripts ask for data.",
+        )
 
 
 def _print_whole(console: Console, text: str) -> None:
@@ -88,24 +96,29 @@ def show_summary(
     unsaved: bool = False,
     go_on: str | None = None,
     files: Path | None = None,
+    limits: LimitSettings | None = None,
 ) -> None:
-    """What was done, and `go_on`: the command that goes on where it stopped. `files`: where they are, if not in `out`."""
+    """What was done, and `go_on`: the command that goes on where it stopped.
+
+    `files`: where they are, if not in `out`. `limits`: those of the crawl.
+    """
     files = files or out
     go_on = go_on or f"gossamer crawl --resume --out {out}"
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
-            (f"{count(progress.pages)} pages", "bold"),
+            (counted(progress.pages, "page"), "bold"),
             f", {size(progress.bytes)} in {span(progress.seconds)} ({rate:,.0f} pages/s); "
-            f"{count(progress.urls_seen)} URLs known, {count(progress.urls_queued)} still queued.",
+            f"{counted(progress.urls_seen, 'URL')} known, {count(progress.urls_queued)} still queued.",
         )
     )
     table = Table(box=None, padding=(0, 2), show_header=False)
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
         table.add_row(name, count(number), Text(REACTIONS[name].meaning, style="dim"))
     console.print(table)
-    _show_remedies(console, progress, nothing=had_nothing(progress) and not interrupted)
+    _show_remedies(console, progress, out, nothing=had_nothing(progress) and not interrupted)
     _show_links(console, progress)
+    _show_script_pages(console, progress)
     if progress.hosts_aliases:
         _print_whole(
             console,
@@ -130,7 +143,11 @@ def show_summary(
             )
     for text in in_words(progress.waits, time.time()):
         console.print(Text(plain(text)), soft_wrap=True)
-    console.print(Text(f"WARC files: {files / 'warc'}   fetch log: {files / 'log'}"))
+    places = (
+        f"WARC files: {files / 'warc'}   fetch log: {files / 'log'}   all: {size(progress.disk)}"
+    )
+    _print_whole(console, places)
+    _print_whole(console, f"See it again with: gossamer report {out}, or gossamer open {out}")
     hint = ""
     if unsaved:
         hint = (
@@ -139,10 +156,27 @@ def show_summary(
         )
     elif interrupted:
         hint = f"Stopped; everything is saved. Go on with: {go_on}"
-    elif progress.activity is Activity.LIMIT_REACHED or progress.urls_queued:
-        hint = f"Stopped at a limit. Go on with a higher one: {go_on} --max-pages N"
+    elif progress.activity is Activity.LIMIT_REACHED:
+        higher = _higher(limits, progress)
+        hint = f"Stopped at a limit. Go on with a higher one: {go_on} {higher}"
+    elif progress.urls_queued and progress.hosts_blocked:
+        hint = (
+            f"{counted(progress.urls_queued, 'URL')} of blocked hosts stay queued. Go on with them: {go_on} --serve, "
+            "then gossamer unblock HOST"
+        )
+    elif progress.urls_queued:
+        hint = f"Stopped with URLs queued. Go on with: {go_on}"
     if hint:
         _print_whole(console, hint)
+
+
+def _higher(limits: LimitSettings | None, progress: Progress) -> str:
+    """The option for a higher limit, of the one that was reached."""
+    if limits is not None and limits.time is not None and progress.seconds >= limits.time:
+        return "--set limits.time=DURATION"
+    if limits is not None and limits.bytes is not None and progress.bytes >= limits.bytes:
+        return "--set limits.bytes=SIZE"
+    return "--max-pages N"
 
 
 def _show_links(console: Console, progress: Progress) -> None:

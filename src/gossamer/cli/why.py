@@ -1,7 +1,6 @@
 """`gossamer why`: what is known of a URL and its host, whose turn, which rule."""
 
 import time
-from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,17 +9,22 @@ import msgspec
 import typer
 
 from gossamer import _native
-from gossamer.cli.text import count, plain, size, span
+from gossamer._native import canonical_url
+from gossamer._native import host as host_of
+from gossamer.cli.stopped import is_cluster, node_directories, node_name
 from gossamer.errors import GossamerError, StateInUseError, UsageError
-from gossamer.library import LogLine, read_log, warc_files
-from gossamer.library.fetch_log import LogDamagedError
+from gossamer.library import log_files, warc_files
+from gossamer.library.fetch_log import find_visits
 from gossamer.node.native_settings import to_native
-from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import REASONS
-from gossamer.settings import load_saved
+from gossamer.settings import CrawlSettings, load_saved
+from gossamer.settings.url_rules import url_rules
+from gossamer.words import count, plain, size, span
 
 VISITS = 5
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def why(
@@ -60,11 +64,12 @@ def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
 def explain(out: Path, url: str) -> dict[str, Any]:
     """The account as plain values. The crawl is not changed."""
     file = out / "crawl.toml"
-    if not file.exists() or not (out / "state").is_dir():
+    if not is_cluster(out) and not (out / "state").is_dir():
+        if log_files(out):
+            return _from_log(out, url)
         raise UsageError(f"{out} holds no crawl (no crawl.toml and state)")
-    settings = to_native(load_saved(file))
     try:
-        account: dict[str, Any] = msgspec.json.decode(_native.why(out, settings, url))
+        account = _ask_state(out, load_saved(file), url)
     except _native.StateInUseError as error:
         if (out / "control" / "url").exists():
             return ask(None, out, url)
@@ -77,14 +82,46 @@ def explain(out: Path, url: str) -> dict[str, Any]:
         raise GossamerError(str(error)) from error
     except ValueError as error:
         raise UsageError(str(error)) from error
-    if "url" in account:
+    if "url" in account and "robots_visits" not in account:
         account["rules_version"] = rules_version(out / "control" / "settings.jsonl")
         account["visits"] = _visits(out, account["url"])
         account["robots_visits"] = _visits(out, _robots_url(account["url"]))
         last = account["last_visit"]
         if last is not None and last["warc_file"] is not None:
-            last["warc_file"] = _file_name(out, last["warc_file"])
+            node = account.get("node")
+            place = out / "nodes" / node if node else out
+            last["warc_file"] = _file_name(place, last["warc_file"])
     return account
+
+
+def _ask_state(out: Path, settings: CrawlSettings, url: str) -> dict[str, Any]:
+    """Of a cluster the node that owned the host, or each in turn until one knows it."""
+    if not is_cluster(out):
+        return _decode(_native.why(out, to_native(settings), url))
+    account: dict[str, Any] | None = None
+    for place in node_directories(out):
+        text = to_native(settings, node_name=node_name(place))
+        told = _decode(_native.why(place, text, url))
+        if account is None or told.get("host_state") or told.get("last_visit"):
+            account = told | ({"node": place.name} if "url" in told else {})
+        if "refused" in told or told.get("host_state"):
+            break
+    return _from_log(out, url) if account is None else account
+
+
+def _from_log(out: Path, url: str) -> dict[str, Any]:
+    """What a copy without a state still tells."""
+    file = out / "crawl.toml"
+    settings = load_saved(file) if file.exists() else CrawlSettings()
+    try:
+        known = canonical_url(url, None, url_rules(settings))
+    except ValueError as error:
+        return {"given": url, "refused": str(error)}
+    visits = _visits(out, known)
+    return {
+        "given": url, "url": known, "host": host_of(known), "state": None, "seen": True if visits else None,
+        "visits": visits, "robots_visits": _visits(out, _robots_url(known)), "last_visit": None,
+    }  # fmt: skip
 
 
 def rules_version(journal: Path) -> int | None:
@@ -105,12 +142,7 @@ def _robots_url(url: str) -> str:
 
 def _visits(out: Path, url: str) -> list[dict[str, Any]]:
     """The last lines of the log about a URL."""
-    last: deque[LogLine] = deque(maxlen=VISITS)
-    try:
-        last.extend(line for line in read_log(out) if line.url == url)
-    except LogDamagedError as error:
-        raise GossamerError(f"{error}; `gossamer audit {out}` tells more") from error
-    return [msgspec.to_builtins(line) for line in last]
+    return [msgspec.to_builtins(line) for line in find_visits(out, url, VISITS)]
 
 
 def _pattern(found: dict[str, Any] | None) -> list[str]:
@@ -158,7 +190,10 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     facts = [("url", account["url"])]
     if account["given"] != account["url"]:
         facts.append(("given", f"{account['given']} (this is its canonical form)"))
-    facts.append(("host", f"{account['host']}, partition {account['partition']}"))
+    if "state" in account:
+        return [*facts, *_describe_log(account)]
+    of = f" of node {account['node']}" if account.get("node") else ""
+    facts.append(("host", f"{account['host']}, partition {account['partition']}{of}"))
     seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
     facts.append(("seen", seen[account["seen"]]))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
@@ -191,6 +226,17 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("stored", place))
     facts.extend(_host(account["host_state"], now))
     return facts
+
+
+def _describe_log(account: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where there is a log and no state."""
+    facts = [("host", account["host"])]
+    facts.extend(("visit", _visit(line)) for line in account["visits"])
+    facts.extend(_links(account["visits"]))
+    if not account["visits"]:
+        facts.append(("visit", "none in the log"))
+    words = "not in this directory, so queue, robots rules and the host's standing are not known"
+    return [*facts, ("its state", words)]
 
 
 _EFFECTS = {
@@ -251,7 +297,7 @@ def _queue(queued: dict[str, Any] | None, now: float) -> str:
 
 def _visit(line: dict[str, Any]) -> str:
     status = f" ({line['status']})" if line["status"] is not None else ""
-    words = f"{line['time']} {line['outcome']}{status}: {REACTIONS[line['outcome']].meaning}"
+    words = f"{line['time']} {line['outcome']}{status}: {meaning(line['outcome'])}"
     if line["ip"] is not None:
         words += f"; {size(line['bytes'])} in {line['ms']:.0f} ms from {line['ip']}"
     if line.get("reason"):
@@ -274,12 +320,13 @@ def _links(visits: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 _SOURCES = {
-    "setting": "politeness.delay or an override of it",
+    "setting": "politeness.delay",
+    "override": "politeness.overrides",
     "rule": "a rule",
     "crawl_delay": "the site's Crawl-delay",
     "response_time": "the time of its last response",
     "policy": "a policy of hosts",
-    "throttled": "the host, which asked for less a while ago",
+    "throttled": "its answers: it asked for fewer visits a while ago, and the gap narrows slowly",
 }
 
 
@@ -300,14 +347,27 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
     if state["failures_in_a_row"]:
         facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
     if last := state.get("last_failure"):
-        facts.append(("failed", f"{last['outcome']}: {REACTIONS[last['outcome']].meaning}"))
-    facts.append(("its gap", f"{state['gap']:.3f} s, from {_SOURCES[state['gap_source']]}"))
+        facts.append(("it failed", f"{last['outcome']}: {meaning(last['outcome'])}"))
+    facts.append(("its gap", _gap(state)))
     facts.append(("due", _when(state["due"], now)))
     if state["policy"]:
         facts.append(("its policy", _policy(state["policy"])))
     if state["ip"]:
         facts.append(("address", state["ip"]))
     return facts
+
+
+def _gap(state: dict[str, Any]) -> str:
+    own, source = state.get("override"), state["gap_source"]
+    if own is not None and source == "setting":
+        source = "override"
+    words = f"{state['gap']:.3f} s, from {_SOURCES[source]}"
+    # A gap that somebody gave the host is not lost because another one is wider for now.
+    return (
+        words
+        if own is None or source == "override"
+        else f"{words}; politeness.overrides says {own:.3f} s"
+    )
 
 
 def _given_up(state: dict[str, Any]) -> str:

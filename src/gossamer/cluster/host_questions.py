@@ -23,6 +23,11 @@ class NameBody(msgspec.Struct, forbid_unknown_fields=True):
     host: str
 
 
+class DetailBody(msgspec.Struct, forbid_unknown_fields=True):
+    host: str
+    most: int
+
+
 class SteerBody(msgspec.Struct, forbid_unknown_fields=True):
     host: str
     action: str
@@ -57,6 +62,7 @@ class HostQuestions:
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "hosts": (FindBody, self._find),
             "host": (NameBody, self._host),
+            "host_detail": (DetailBody, self._detail),
             "steer_host": (SteerBody, self._steer),
             "patterns": (PatternsBody, self._patterns),
             "take_up": (TakeUpBody, self._take_up),
@@ -79,6 +85,10 @@ class HostQuestions:
 
     async def _host(self, body: NameBody) -> Any:
         text = await checked(self._node.host, body.host)
+        return None if text is None else msgspec.json.decode(text)
+
+    async def _detail(self, body: DetailBody) -> Any:
+        text = await checked(self._node.host_detail, body.host, body.most)
         return None if text is None else msgspec.json.decode(text)
 
     async def _steer(self, body: SteerBody) -> bool:

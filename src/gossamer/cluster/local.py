@@ -17,11 +17,13 @@ from typing import Any
 
 import msgspec
 
+from gossamer.cluster.member import GRACE
 from gossamer.cluster.requests import ask_control, operator
 from gossamer.cluster.summary import Summary
 from gossamer.engine import Access, Engine, Server, connect
 from gossamer.errors import GossamerError
 from gossamer.logging import logger
+from gossamer.model.stopping import stopping
 
 _log = logger("cluster")
 
@@ -30,6 +32,8 @@ RECORDS = 256 << 20
 """Room in the engine for events, submissions and the audit log."""
 
 END_SECONDS = 60.0
+STOP_SECONDS = 5.0
+"""How long the control node may take to hear that the crawl ends."""
 RESTARTS = 10
 _decode = msgspec.json.Decoder(Summary).decode
 
@@ -87,9 +91,7 @@ class Child:
         return lines[-1] if lines else ""
 
     def end(self) -> None:
-        """Asks it to save and end."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        """Asks it to save and end; a second time, to wait for nothing."""
         if self.running and self._process is not None:
             self._process.terminate()
 
@@ -133,6 +135,7 @@ class LocalCluster:
         self._control: Child | None = None
         self._last_node = 0
         self.summary: Summary | None = None
+        self._stopping_since: float | None = None
 
     async def run(
         self,
@@ -212,7 +215,7 @@ class LocalCluster:
             if not self._control.running:
                 raise GossamerError(f"the control node ended: {self._control.last_words()}")
             if interrupted():
-                return await self._end()
+                return await self._end(show, interrupted)
             await asyncio.sleep(0.05)
         if changes:
             await ask_control(engine, "settings", {"values": changes}, 60.0, who=operator())
@@ -225,9 +228,9 @@ class LocalCluster:
             if self.summary is not None:
                 show(self.summary)
             if interrupted():
-                return await self._end()
+                return await self._stop(engine, show, interrupted)
             if self._finished():
-                return await self._wait_for_all()
+                return await self._wait_for_all(show, interrupted)
             await self._supervise(engine)
 
     def _start_node(self) -> str:
@@ -270,17 +273,52 @@ class LocalCluster:
                 continue
             child.start()
 
-    async def _end(self) -> None:
+    async def _stop(
+        self, engine: Engine, show: Callable[[Summary], None], interrupted: Callable[[], int]
+    ) -> None:
+        """As `gossamer stop` does, so that the control node counts what the nodes did last."""
+        self._say(show, interrupted())
+        try:
+            await ask_control(engine, "stop", None, STOP_SECONDS, who=operator())
+        except GossamerError as error:
+            _log.warning("the control node was not told; the processes are ended", error=str(error))
+            await self._end(show, interrupted)
+        else:
+            await self._wait_for_all(show, interrupted)
+
+    async def _end(self, show: Callable[[Summary], None], interrupted: Callable[[], int]) -> None:
         """Saves everything: the control node first, so that nobody is taken out for leaving."""
         for child in self._children:
             child.end()
-        await self._wait_for_all()
+        await self._wait_for_all(show, interrupted)
 
-    async def _wait_for_all(self) -> None:
+    def _say(self, show: Callable[[Summary], None], interrupts: int) -> None:
+        """What the end waits for."""
+        if self.summary is None:
+            return
+        nodes = [one for one in self._children if one.running and one is not self._control]
+        self._stopping_since = self._stopping_since or time.monotonic()
+        # Nodes that have ended leave nothing to wait for.
+        left = GRACE - (time.monotonic() - self._stopping_since) if nodes else 0.0
+        where = f" on {len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+        progress = stopping(self.summary.progress, left, interrupts=interrupts, where=where)
+        self.summary.progress = progress
+        show(self.summary)
+
+    async def _wait_for_all(
+        self, show: Callable[[Summary], None], interrupted: Callable[[], int]
+    ) -> None:
         end = time.monotonic() + END_SECONDS
+        hurried = False
         while any(child.running for child in self._children):
+            self._say(show, interrupted())
+            if interrupted() > 1 and not hurried:
+                hurried = True
+                for child in self._children:
+                    if child is not self._control:
+                        child.end()
             if time.monotonic() > end:
                 names = [child.name for child in self._children if child.running]
                 _log.warning("killing what did not end", names=", ".join(names))
                 return
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(LOOK_EVERY)

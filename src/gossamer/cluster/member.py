@@ -76,6 +76,9 @@ JOIN = 30.0
 """Seconds that a node which joins waits for an engine that is away."""
 
 GRACE = 10.0
+SETTLE = 2.0
+"""Seconds that pages which are given back, or that a policy holds, are waited for after that."""
+
 DRAIN = 10.0
 
 _progress = msgspec.json.Decoder(Progress).decode
@@ -119,6 +122,8 @@ class Member:
         self._started = self._clock.now()
         self._state = "joining"
         self._progress: Progress | None = None
+        self._steps = 0
+        """How many have ended."""
         self._settings: CrawlSettings | None = None
         self._known_change = -1
         self._refused_change = -1
@@ -128,6 +133,7 @@ class Member:
         self._background: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
         self._gone_for_good = False
+        self._hurried = False
         self.reason = ""
 
     # --- from outside
@@ -137,6 +143,11 @@ class Member:
         self.reason = self.reason or reason
         self._gone_for_good = self._gone_for_good or for_good
         self._stop.set()
+
+    def hurry(self, reason: str) -> None:
+        """Ends in order, and if it does so already, without waiting for the visits under way."""
+        self._hurried = self._stop.is_set()
+        self.stop(reason)
 
     @property
     def _held(self) -> bool:
@@ -234,6 +245,7 @@ class Member:
             stop=self.stop,
             status=self._status,
             visits=lambda url: self._wiring.last_visits(self._home.directory, url),
+            directory=self._home.directory,
         )
         await self._take_lease()
         _log.info("joined", incarnation=self._home.incarnation)
@@ -286,11 +298,21 @@ class Member:
         """No new visits; those under way end, and what they found leaves."""
         self._state = "leaving"
         self._node.stop(now=False)
-        await _wait(lambda: self._progress is not None and not self._progress.in_flight, GRACE)
+        # The step that is under way may have begun visits: the reading of a later one counts.
+        whole = self._steps + 2
+        await _wait(lambda: self._hurried or self._is_at_rest(whole), GRACE)
         self._node.stop(now=True)
+        # Then the counters are whole, and the last status is what the files hold.
+        await _wait(lambda: self._is_at_rest(whole), SETTLE)
         await self._tell_decisions()
         await _wait(lambda: not (self._node.outbox()[0] and self._engine.connected), DRAIN)
         self._node.set_fence(0)
+        await self._report()
+
+    def _is_at_rest(self, steps: int) -> bool:
+        """Nothing is under way, and all that was is safe and counted, after so many steps."""
+        last = self._progress
+        return last is not None and self._steps >= steps and not last.in_flight and last.settled
 
     async def _renewing(self) -> None:
         while True:
@@ -311,6 +333,7 @@ class Member:
     async def _stepping(self) -> None:
         while True:
             self._progress = _progress(await self._wiring.step(self._node, self._threads))
+            self._steps += 1
             if self._progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}:
                 # Nothing to do until links arrive.
                 await asyncio.sleep(0.02)
@@ -435,12 +458,15 @@ class Member:
     # --- telling
 
     async def _reporting(self) -> None:
-        names = self._engine.names
         while True:
             self._disk_free = await asyncio.to_thread(free_bytes, self._home.directory)
-            with contextlib.suppress(EngineError):
-                await self._engine.publish(names.status(self._home.node), encode(self._status()))
+            await self._report()
             await asyncio.sleep(STATUS_EVERY)
+
+    async def _report(self) -> None:
+        subject = self._engine.names.status(self._home.node)
+        with contextlib.suppress(EngineError):
+            await self._engine.publish(subject, encode(self._status()))
 
     def _status(self) -> NodeStatus:
         keeper, lease = self._keeper, self._lease

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from gossamer.cluster.keeper import Keeper
 from gossamer.cluster.messages import Answer, NodeStatus, Question, decode, encode
 from gossamer.cluster.requests import checked, failure, read_body
 from gossamer.errors import DiskFullError, UsageError
+from gossamer.library.log_search import Found, Place, Wanted, search_log
+from gossamer.library.stored_text import StoredText, stored_text, warc_name
 
 
 class WhyBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -24,6 +27,20 @@ class SinceBody(msgspec.Struct, forbid_unknown_fields=True):
 
 class HostBody(msgspec.Struct, forbid_unknown_fields=True):
     host: str
+
+
+class LogBody(msgspec.Struct, forbid_unknown_fields=True):
+    wanted: Wanted
+    before: Place | None = None
+    most: int = 50
+
+
+class StoredBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The record of a URL: number of the WARC file, and the byte."""
+
+    url: str
+    serial: int
+    offset: int
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,15 +56,19 @@ class Questions:
         stop: Callable[..., None],
         status: Callable[[], NodeStatus],
         visits: Callable[[str], list[dict[str, object]]],
+        directory: Path,
     ) -> None:
         self._node = node
         self._keeper = keeper
         self._stop = stop
         self._status = status
         self._visits = visits
+        self._directory = directory
         self.names: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
             "why": (WhyBody, self._why),
             "visits": (WhyBody, self._last_visits),
+            "log": (LogBody, self._log),
+            "stored": (StoredBody, self._stored),
             "aliases": (Nothing, self._aliases),
             "undo_alias": (HostBody, self._undo_alias),
             "resend": (SinceBody, self._resend),
@@ -75,7 +96,23 @@ class Questions:
         return await method(read_body(question.body, body))
 
     async def _why(self, body: WhyBody) -> Any:
-        return msgspec.json.decode(await checked(self._node.why, body.url))
+        account = msgspec.json.decode(await checked(self._node.why, body.url))
+        last = account.get("last_visit")
+        if last is not None and last["warc_file"] is not None:
+            last["warc_name"] = await asyncio.to_thread(
+                warc_name, self._directory, last["warc_file"]
+            )
+        return account
+
+    async def _log(self, body: LogBody) -> Found:
+        return await asyncio.to_thread(
+            search_log, self._directory, body.wanted, body.before, body.most
+        )
+
+    async def _stored(self, body: StoredBody) -> StoredText | None:
+        return await asyncio.to_thread(
+            stored_text, self._directory, body.url, body.serial, body.offset
+        )
 
     async def _last_visits(self, body: WhyBody) -> list[dict[str, object]]:
         return await asyncio.to_thread(self._visits, body.url)

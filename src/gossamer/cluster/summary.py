@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gossamer.model.progress import Activity, DoorReport, Progress
+from gossamer.model.progress import Activity, DoorReport, HostLine, Inner, Progress
 from gossamer.model.waits import added
 
 
@@ -80,9 +80,12 @@ NOTHING = Progress(
     seconds=0.0,
 )
 
-_DONE = ("pages", "pages_dropped", "soft_404s", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
+_DONE = ("pages", "pages_dropped", "soft_404s", "script_pages", "seeds_failed", "bytes", "visits", "messages_sent", "messages_received", "links_sent",
          "links_bytes", "links_asked", "links_known", "links_discarded", "messages_damaged")  # fmt: skip
 """Done is done, also by a node that is gone since."""
+
+SHOWN_HOSTS = 8
+SHOWN_SEEDS = 10
 
 _NOW = (
     "urls_seen", "urls_queued", "in_flight", "hosts_known", "hosts_active", "hosts_waiting",
@@ -105,12 +108,22 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
         **sums,
         doors=_doors(present),
         waits=added(part.waits for part in present),
+        slowest=_first(present, "slowest", "left"),
+        busiest=_first(present, "busiest", "pages"),
+        seed_failures=[one for part in every for one in part.seed_failures][:SHOWN_SEEDS],
+        inner=Inner.total(part.inner for part in present),
         **counts,
         activity=activity,
         seconds=max((part.seconds for part in every), default=0.0),
         next_due=min(due) if due and len(due) == len(present) else None,
         note="; ".join(sorted({part.note for part in present if part.note})),
     )
+
+
+def _first(present: Iterable[Progress], name: str, by: str) -> list[HostLine]:
+    """Those that stand out among the hosts of all nodes."""
+    hosts: list[HostLine] = [host for part in present for host in getattr(part, name)]
+    return sorted(hosts, key=lambda host: (-getattr(host, by), host.host))[:SHOWN_HOSTS]
 
 
 def _added(every: Iterable[Progress], name: str) -> dict[str, int]:

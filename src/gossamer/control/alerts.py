@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from gossamer.control.event_log import EventLog
@@ -11,11 +12,13 @@ from gossamer.control.schemas.nodes import NodeState
 from gossamer.control.schemas.status import DoorView
 from gossamer.model.progress import Activity
 from gossamer.model.waits import in_words
-from gossamer.policy.hosts.outcomes import Group, group
+from gossamer.policy.hosts.outcomes import REACTIONS, Group, group
 
 LOW_DISK: Final = 2 * 1024**3
 STUCK_AFTER: Final = 60.0
 SILENT_AFTER: Final = 5.0
+OUTAGE_AFTER: Final = 30.0
+UNREACHABLE: Final = frozenset({"dns_not_found", "dns_failed", "connect_failed", "tls_failed"})
 ERROR_SHARE: Final = 0.5
 ERROR_LEAST: Final = 50
 NAMED: Final = 3
@@ -36,6 +39,7 @@ class _Finding(NamedTuple):
     text: str
     hint: str
     node: str | None = None
+    hosts: Mapping[str, str] = MappingProxyType({})
 
 
 class Alerts:
@@ -45,6 +49,7 @@ class Alerts:
         self._event_log = event_log
         self._standing: dict[tuple[str, str | None], Alert] = {}
         self._told: dict[tuple[str, str | None], str] = {}
+        self._failing_since: float | None = None
         # By node and door: failures of its policies, and when they grew last.
         self._failures: dict[tuple[str | None, str], tuple[int, float]] = {}
 
@@ -84,6 +89,7 @@ class Alerts:
                 *_disk(status),
                 *(_progress(status, readings) or _waits(status)),
                 *_hosts(status, readings),
+                *self._outage(status),
                 *(found for node, views in by_node for found in self._doors(status, node, views)),
                 *(_TROUBLES[trouble] for trouble in troubles),
                 # Without the engine nobody is heard: that says nothing about the nodes.
@@ -97,13 +103,35 @@ class Alerts:
         self._standing = {
             key: Alert(
                 kind=finding.kind, severity=finding.severity, text=finding.text,
-                hint=finding.hint, node=finding.node,
+                hint=finding.hint, node=finding.node, hosts=dict(finding.hosts),
                 since=self._standing[key].since if key in self._standing else status.time,
             )
             for key, finding in found.items()
         }  # fmt: skip
         if tell:
             self._tell()
+
+    def _outage(self, status: Status) -> list[_Finding]:
+        """Most hosts that have URLs cannot be reached, and could not for a while."""
+        failing = failing_hosts(status)
+        hosts = sum(failing.values())
+        all_hosts = status.hosts_active + status.hosts_waiting + status.hosts_set_aside
+        if not hosts or 2 * hosts < all_hosts or status.wanted != "run":
+            self._failing_since = None
+            return []
+        if self._failing_since is None:
+            self._failing_since = status.time
+        if status.time - self._failing_since < OUTAGE_AFTER:
+            return []
+        worst = max(failing, key=lambda name: failing[name])
+        return [
+            _Finding(
+                "outage", Severity.WARNING,
+                f"{hosts} of the {max(hosts, all_hosts)} hosts with URLs to visit cannot be reached, most often {worst}",
+                REACTIONS[worst].remedy or "see the network and the name servers",
+                hosts={"failure": worst, "sort": "errors"},
+            )
+        ]  # fmt: skip
 
     def _doors(
         self, status: Status, node: str | None, doors: Mapping[str, DoorView]
@@ -142,6 +170,18 @@ class Alerts:
                 self._event_log.tell(
                     EventKind.ALERT, alert.text, node=alert.node, data={"kind": alert.kind}
                 )
+
+
+def failing_hosts(status: Status) -> dict[str, int]:
+    """Hosts that wait because they cannot be reached, by outcome.
+
+    A host that fails on a page (a 500, a timeout) may answer well on all others: it is none of them.
+    """
+    return {
+        reason: wait.hosts
+        for reason, wait in status.waits.items()
+        if wait.hosts and reason in UNREACHABLE
+    }
 
 
 def _disk(status: Status) -> list[_Finding]:
@@ -184,7 +224,12 @@ def _progress(status: Status, readings: Readings) -> list[_Finding]:
     else:
         why = "nothing is under way"
         hint = "see blocked hosts and the events"
-    return [_Finding("no_progress", Severity.WARNING, f"no visit ended for a minute: {why}", hint)]
+    return [
+        _Finding(
+            "no_progress", Severity.WARNING, f"no visit ended for a minute: {why}", hint,
+            hosts={"sort": "next_visit"},
+        )
+    ]  # fmt: skip
 
 
 def _waits(status: Status) -> list[_Finding]:
@@ -198,7 +243,8 @@ def _waits(status: Status) -> list[_Finding]:
     return [
         _Finding(
             "hosts_wait", Severity.NOTICE, "; ".join(in_words(status.waits, status.time)),
-            "`gossamer why` tells more of a host, and `retry` tries it now; a host that stays away ends by itself",
+            "`gossamer why` tells more of a URL and its host, and `gossamer retry HOST` tries it now; a host that stays away ends by itself",
+            hosts={"sort": "next_visit"},
         )
     ]  # fmt: skip
 
@@ -213,6 +259,7 @@ def _hosts(status: Status, readings: Readings) -> list[_Finding]:
                 "hosts_set_aside", Severity.NOTICE,
                 f"{status.hosts_set_aside} hosts are set aside after failures in a row{policy}",
                 "they are tried again later; `retry` tries one now, `gossamer why` tells the cause",
+                hosts={"standing": "set_aside"},
             )
         )  # fmt: skip
     if defects := status.outcomes.get("internal_error", 0):
@@ -236,7 +283,8 @@ def _hosts(status: Status, readings: Readings) -> list[_Finding]:
             _Finding(
                 "many_failures", Severity.WARNING,
                 f"{share} % of the visits of the last minute failed, most often {worst}",
-                "see the network, the name servers, and hosts by errors",
+                "see the network, the name servers, and the hosts that fail so",
+                hosts={"failure": worst, "sort": "errors"},
             )
         )  # fmt: skip
     return found

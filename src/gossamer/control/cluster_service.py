@@ -27,6 +27,7 @@ from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.leader.membership import Presence
 from gossamer.control.monitor import COUNTERS, Monitor
 from gossamer.control.node_views import NodeViews
+from gossamer.control.partition_sizes import PartitionSizes
 from gossamer.control.pattern_views import words
 from gossamer.control.replicated_logs import ReplicatedLogs
 from gossamer.control.schemas import (
@@ -44,6 +45,7 @@ from gossamer.control.schemas import (
     History,
     HostAction,
     HostCommand,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
@@ -56,13 +58,16 @@ from gossamer.control.schemas import (
     SeedSubmission,
     SettingsView,
     Status,
+    StoredPage,
     SubmissionFates,
     SubmissionPage,
     TakenUp,
     TakeUp,
     UrlAccount,
+    VisitPage,
+    VisitQuery,
 )
-from gossamer.control.schemas.status import door_views, wait_views
+from gossamer.control.schemas.status import door_views, inner_view, wait_views
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -71,7 +76,7 @@ from gossamer.control.service import (
 )
 from gossamer.control.setting_changes import SettingChanges
 from gossamer.control.setting_history import SettingHistory
-from gossamer.control.submissions import Submissions, fates
+from gossamer.control.submissions import FIRST, MOST_FIRST, Submissions, fates, made
 from gossamer.errors import GossamerError
 from gossamer.model.progress import Activity, Progress
 
@@ -80,8 +85,6 @@ HAPPENED = {"handed_over": EventKind.HAND_OVER, "host_decided": EventKind.HOST}
 
 STALE = 10.0
 """Seconds after which a reading says nothing about now."""
-
-SIZES_EVERY = 5.0
 
 
 class ClusterService:
@@ -104,7 +107,7 @@ class ClusterService:
         self._history = SettingHistory(directory / "settings.jsonl")
         self._settings = ClusterSettings(node, self._history, self._confirmed)
         self._changes = SettingChanges(self._history, self._event_log, self._settings)
-        self._sizes: dict[int, tuple[int, int, int]] = {}
+        self._sizes = PartitionSizes(node, clock)
         self._led = False
         self._tasks: list[asyncio.Task[None]] = []
         self._end_listening: Callable[[], Awaitable[None]] | None = None
@@ -118,7 +121,7 @@ class ClusterService:
         self._logs.follow("submissions", self._submissions)
         engine = self._node.engine
         self._end_listening = await engine.listen(engine.names.event("*"), self._note_event)
-        self._tasks = [asyncio.create_task(one) for one in (self._tick(), self._measure())]
+        self._tasks = [asyncio.create_task(self._tick())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -150,6 +153,7 @@ class ClusterService:
     def _learn(self, event: Event) -> None:
         """What was told of nodes and alerts, by whoever led then."""
         self._monitor.alerts.learn(event)
+        self._monitor.outages.learn(event)
         self._node_views.learn(event)
 
     async def _tick(self) -> None:
@@ -183,22 +187,6 @@ class ClusterService:
         )
         self._event_log.show(status)
 
-    async def _measure(self) -> None:
-        """Sizes of partitions, from each owner's counters."""
-        while True:
-            answers: dict[str, object] = {}
-            with contextlib.suppress(GossamerError):
-                answers = await self._node.requests.ask_all("partition_sizes")
-            value = self._node.state.map
-            for node, sizes in answers.items():
-                if value is None or not isinstance(sizes, list):
-                    continue
-                for number, row in enumerate(value.rows):
-                    if row.owner == node and number < len(sizes):
-                        hosts, queued, pages = sizes[number]
-                        self._sizes[number] = (hosts, queued, pages)
-            await asyncio.sleep(SIZES_EVERY)
-
     def _read(self) -> Status:
         summary = self._node.overview.summary()
         progress, now = summary.progress, self._clock.now()
@@ -224,6 +212,7 @@ class ClusterService:
             note=summary.error or progress.note,
             doors=door_views(progress.doors),
             waits=wait_views(progress.waits),
+            inner=inner_view(progress.inner),
             **{name: getattr(progress, name) for name in COUNTERS},
         )
 
@@ -278,14 +267,18 @@ class ClusterService:
     async def nodes(self) -> list[NodeView]:
         return self._node_views.all()
 
+    async def node_history(self, node: str, seconds: float) -> History:
+        return self._monitor.node_history(node, seconds, self._clock.now())
+
     async def partitions(self) -> PartitionMap:
         value = self._node.state.map
         if value is None:
             raise UnreachableError("not_ready", "there is no map of partitions yet")
+        sizes = await self._sizes.now()
         nothing = (0, 0, 0)
         rows = []
         for number, row in enumerate(value.rows):
-            hosts, queued, pages = self._sizes.get(number, nothing)
+            hosts, queued, pages = sizes.get(number, nothing)
             rows.append(
                 PartitionView(
                     partition=number, node=row.owner or None, epoch=row.epoch,
@@ -299,6 +292,15 @@ class ClusterService:
 
     async def host(self, name: str) -> HostRow:
         return await self._hosts.row(name)
+
+    async def host_detail(self, name: str) -> HostDetail:
+        return await self._hosts.detail(name)
+
+    async def visits(self, query: VisitQuery) -> VisitPage:
+        return await self._hosts.visits(query)
+
+    async def stored_page(self, url: str) -> StoredPage:
+        return await self._hosts.stored_page(url)
 
     async def why(self, url: str) -> UrlAccount:
         return await self._hosts.why(url, self._history.changed_in("rule"))
@@ -367,7 +369,7 @@ class ClusterService:
 
     async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
         try:
-            submission = await asyncio.to_thread(self._submissions.get, number)
+            submission = await self._submission(number)
         except NotKnownError as error:
             if self._logs.complete("submissions"):
                 raise
@@ -376,6 +378,12 @@ class ClusterService:
         seeds = submission.seeds[offset : offset + limit]
         visits = await self._hosts.last_visits([seed.url if seed.taken else None for seed in seeds])
         return fates(submission, offset, seeds, visits)
+
+    async def _submission(self, number: int) -> SeedSubmission:
+        if number == FIRST:
+            urls = self._node.seeds.first(MOST_FIRST)
+            return made(urls, [None] * len(urls), "command line")
+        return await asyncio.to_thread(self._submissions.get, number)
 
     # --- settings
 
@@ -413,7 +421,8 @@ class ClusterService:
 
 def _activity(state: str, progress: Progress) -> Activity:
     if state == "finished":
-        return Activity.FINISHED
+        ended = {Activity.FINISHED, Activity.LIMIT_REACHED}
+        return progress.activity if progress.activity in ended else Activity.FINISHED
     if state == "paused":
         return Activity.PAUSED
     return progress.activity if progress.activity is Activity.DISK_FULL else Activity.RUNNING

@@ -38,8 +38,19 @@ class CommandList:
         if reason is not None:
             raise RefusedError("not_available", reason)
 
+    def _needless(self, command: Command) -> str | None:
+        """Why it would change nothing. It is not offered; given all the same, it does no harm."""
+        stands = {
+            Command.PAUSE: ("pause", "the crawl is paused"),
+            Command.RESUME: ("run", "the crawl runs"),
+        }
+        wanted, words = stands.get(command, (None, None))
+        return words if wanted == self._wanted() else None
+
     def all(self) -> list[CommandInfo]:
-        reasons = {command: self._why_not(command) for command in Command}
+        reasons = {
+            command: self._why_not(command) or self._needless(command) for command in Command
+        }
         return [
             CommandInfo(command=command, available=reason is None, reason=reason)
             for command, reason in reasons.items()

@@ -1,7 +1,7 @@
 """Commands to a cluster, and every node's own word that it does as told."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from gossamer.clock import SYSTEM, Clock
@@ -34,8 +34,9 @@ class ConfirmedCommands:
             await commands.resume()
             return await self.confirmed(lambda status: status.state == "running" or status.held)
         if command is Command.STOP:
+            names = {known.name for known in self._node.membership.expected()}
             await commands.stop()
-            return await self.confirmed(lambda status: status.state == "leaving")
+            return await self.confirmed(lambda status: status.state == "leaving", names)
         if command is Command.ADD_NODE:
             name = await self._launch()
             return [Confirmation(node=name, confirmed=True, seconds=None, note="it is starting")]
@@ -75,15 +76,21 @@ class ConfirmedCommands:
                 "and it joins by itself"
             ) from error
 
-    async def confirmed(self, holds: Callable[[Any], bool]) -> list[Confirmation]:
-        """Waits until the own status of every node says so; also of those whose record is not known now."""
+    async def confirmed(
+        self, holds: Callable[[Any], bool], leaving: Collection[str] = ()
+    ) -> list[Confirmation]:
+        """Waits until the own status of every node says so; also of those whose record is not known now.
+
+        `leaving`: nodes that were there when they were told to end; one that is gone has done so.
+        """
         begun = self._clock.monotonic()
         seconds: dict[str, float] = {}
         while True:
             living = {known.name: known for known in self._node.membership.expected()}
-            for name, known in living.items():
-                if name not in seconds and known.fresh is not None and holds(known.fresh):
-                    seconds[name] = round(self._clock.monotonic() - begun, 3)
+            done = {name for name in leaving if name not in living}
+            done |= {name for name, one in living.items() if one.fresh and holds(one.fresh)}
+            for name in done - set(seconds):
+                seconds[name] = round(self._clock.monotonic() - begun, 3)
             late = set(living) - set(seconds)
             if not late or self._clock.monotonic() - begun > CONFIRM:
                 break

@@ -10,23 +10,38 @@ from typing import Any
 import msgspec
 
 from gossamer._native import UrlRules, canonical_url, host_key, partition
-from gossamer.control.host_views import host_row, make_cursor, native_question, url_account
+from gossamer.control.host_views import (
+    QUEUE_SHOWN,
+    host_detail,
+    host_row,
+    make_cursor,
+    native_question,
+    url_account,
+)
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.pattern_views import pattern_page, taken_up
 from gossamer.control.schemas import (
     HostAction,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
     PatternPage,
     PatternQuery,
+    StoredPage,
     TakenUp,
     TakeUp,
     UrlAccount,
+    VisitPage,
+    VisitQuery,
 )
 from gossamer.control.schemas.hosts import HostStanding
 from gossamer.control.service import NotKnownError, UnreachableError, service_error
+from gossamer.control.stored_pages import stored_page, stored_place
+from gossamer.control.visit_pages import read_cursor, visit_page, wanted
 from gossamer.errors import GossamerError
+from gossamer.library.log_search import Found
+from gossamer.library.stored_text import StoredText
 from gossamer.model.findings import Findings
 from gossamer.settings.url_rules import url_rules
 
@@ -111,6 +126,48 @@ class HostQueries:
         quota = self._quota()
         return host_row(state, node=node, quota=quota)
 
+    async def detail(self, name: str) -> HostDetail:
+        body = {"host": name, "most": QUEUE_SHOWN}
+        node, detail = await self._ask_owner(_address(name), "host_detail", body)
+        if detail is None:
+            self._check_held(node, name)
+            raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+        return host_detail(detail)
+
+    async def visits(self, query: VisitQuery) -> VisitPage:
+        """Of every node's log: a host may have been another's before."""
+        before, question = read_cursor(query.cursor), msgspec.to_builtins(wanted(query))
+        requests = self._node.requests
+
+        def body(node: str) -> dict[str, Any] | None:
+            place = before.get(node) if before is not None else None
+            done = before is not None and node in before and place is None
+            return None if done else {"wanted": question, "before": place, "most": query.limit}
+
+        try:
+            answers = await requests.ask_each("log", body)
+        except GossamerError as error:
+            raise service_error(error) from error
+        looks = {
+            node: msgspec.convert(told, Found) for node, told in answers.items() if _is_look(told)
+        }
+        if answers and not looks:
+            raise UnreachableError("no_answer", "no node answers")
+        return visit_page(looks, before, query.limit)
+
+    async def stored_page(self, url: str) -> StoredPage:
+        """By the owner, or by whoever had the host when it was visited."""
+        account = await self.why(url)
+        serial, offset = stored_place(account.model_dump())
+        body = {"url": account.url, "serial": serial, "offset": offset}
+        answers = await self._node.requests.ask_all("stored", body)
+        owner = account.node or ""
+        for node in sorted(answers, key=lambda name: name != owner):
+            told = answers[node]
+            if isinstance(told, dict) and "file" in told:
+                return stored_page(account.url or url, node, msgspec.convert(told, StoredText))
+        return stored_page(account.url or url, owner, None)
+
     async def steer(self, name: str, action: HostAction, seconds: float) -> None:
         """One of the acts that only the owner can do."""
         body = {"host": name, "action": action.value, "wait_us": round(seconds * 1e6)}
@@ -169,6 +226,10 @@ class HostQueries:
                     for place, visit in zip(places, answer, strict=True):
                         visits[place] = visit
         return visits
+
+
+def _is_look(told: object) -> bool:
+    return isinstance(told, dict) and "lines" in told
 
 
 def _address(host: str) -> str:

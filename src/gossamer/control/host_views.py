@@ -11,22 +11,30 @@ from gossamer.control.schemas import (
     AliasView,
     HostAction,
     HostCommand,
+    HostDetail,
     HostQuery,
     HostRow,
     HostSort,
+    QueuedUrl,
+    RobotsText,
     RobotsView,
     UrlAccount,
     VisitLine,
 )
 from gossamer.control.schemas.hosts import HostPolicyView, HostStanding, LastFailure
 from gossamer.control.service import WrongValueError
+from gossamer.policy.hosts.outcomes import REACTIONS
 
 Place = tuple[int, str, int]
 _U64 = 2**64
+QUEUE_SHOWN = 20
+"""URLs of a host's queue that are shown."""
 
 
 def native_question(query: HostQuery) -> str:
     """The question as the native list takes it. Who is active, the list does not know."""
+    if query.failure is not None and query.failure not in REACTIONS:
+        raise WrongValueError("failure", f"there is no outcome {query.failure[:40]!r}")
     search = query.search.strip().lower()
     active = query.standing is HostStanding.ACTIVE
     standing = None if active or query.standing is None else query.standing.value
@@ -36,6 +44,7 @@ def native_question(query: HostQuery) -> str:
             "search": search.removeprefix("^"),
             "from_start": search.startswith("^"),
             "standing": standing,
+            "failure": query.failure,
             "after": read_cursor(query.cursor, query.sort) if query.cursor else None,
             "most": query.limit,
         }
@@ -59,6 +68,19 @@ def read_cursor(cursor: str, sort: HostSort) -> Place:
     if of != sort.value or not (0 <= value < _U64 and 0 <= key < _U64):
         raise WrongValueError("wrong_cursor", "this cursor is of a list in another order")
     return value, name, key
+
+
+def host_detail(detail: dict[str, Any]) -> HostDetail:
+    """As the native node tells it."""
+    return HostDetail(
+        queue=[QueuedUrl(**one) for one in detail["queue"]],
+        robots_http=_robots_text(detail["robots"]["http"]),
+        robots_https=_robots_text(detail["robots"]["https"]),
+    )
+
+
+def _robots_text(told: dict[str, Any] | None) -> RobotsText | None:
+    return None if told is None else RobotsText(**told)
 
 
 def check_host_command(command: HostCommand) -> None:

@@ -30,7 +30,7 @@ class Journal(Generic[T]):
 
     def open(self) -> None:
         """Learns what is there."""
-        place = 0
+        place, line = 0, b"\n"
         try:
             with self._file.open("rb") as file:
                 for line in file:
@@ -38,13 +38,10 @@ class Journal(Generic[T]):
                     place += len(line)
         except FileNotFoundError:
             return
-        with self._file.open("rb+") as file:
-            file.seek(0, os.SEEK_END)
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    # Ends the line that was cut, so that the next one is whole.
-                    file.write(b"\n")
+        if not line.endswith(b"\n"):
+            # Ends the line that was cut, so that the next one is whole. Who may only read adds none.
+            with contextlib.suppress(PermissionError), self._file.open("ab") as file:
+                file.write(b"\n")
 
     def _learn(self, line: bytes, place: int) -> None:
         try:

@@ -5,20 +5,21 @@ from typing import NamedTuple
 
 from gossamer.clock import SYSTEM, Clock
 from gossamer.control.alerts import Alerts, Trouble
-from gossamer.control.eta import time_left
+from gossamer.control.eta import Limits, time_left
 from gossamer.control.event_log import EventLog
+from gossamer.control.node_readings import NodeReadings
+from gossamer.control.outages import Outages
 from gossamer.control.readings import Readings
-from gossamer.control.schemas import EventKind, NodeView, Status
+from gossamer.control.schemas import EventKind, History, NodeView, Status
 from gossamer.control.schemas.status import DoorView
-from gossamer.control.service import UnreachableError
+from gossamer.control.service import NotKnownError, UnreachableError
 from gossamer.model.progress import Progress
-from gossamer.settings.model import LimitSettings
 
 COUNTERS = (
     "pages", "bytes", "urls_seen", "urls_queued", "urls_set_aside", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
     "reranking", "reranked",
-    "outcomes", "links_left_out", "robots_said", "soft_404s", "rss", "disk", "seconds", "next_due",
+    "outcomes", "links_left_out", "robots_said", "soft_404s", "script_pages", "rss", "disk", "seconds", "next_due",
 )  # fmt: skip
 """Fields of `Progress` that a status gives as they are."""
 
@@ -39,13 +40,15 @@ class Monitor:
         self._event_log = event_log
         self._clock = clock
         self.readings = Readings()
+        self.node_readings = NodeReadings()
         self.alerts = Alerts(event_log)
+        self.outages = Outages(event_log)
         self.last: Status | None = None
         self._taken = 0.0
         """When the last status came, on the monotonic clock: the time of day may be set meanwhile."""
         self._reranked = 0
 
-    def pace(self, now: float, progress: Progress, limits: LimitSettings) -> Pace:
+    def pace(self, now: float, progress: Progress, limits: Limits) -> Pace:
         pages = self.readings.rate("pages", now, progress.pages)
         visits = self.readings.rate("visits", now, progress.visits)
         left, ending = time_left(limits, progress, pages, visits)
@@ -64,6 +67,7 @@ class Monitor:
     ) -> None:
         """A new status. `tell`: what has begun and ended since becomes events. The rest: see `Alerts`."""
         self.readings.add(status)
+        self.node_readings.add(status.time, nodes)
         self.alerts.judge(
             status,
             nodes,
@@ -73,6 +77,7 @@ class Monitor:
             doors=doors,
             tell=tell,
         )
+        self.outages.judge(status, tell=tell)
         self._note_reranked(status, tell=tell)
         self.last, self._taken = status, self._clock.monotonic()
 
@@ -84,6 +89,12 @@ class Monitor:
                 words = f"re-ranking is done: {moved} URLs have got another place"
                 self._event_log.tell(EventKind.RERANK, words, data={"moved": moved})
             self._reranked = status.reranked
+
+    def node_history(self, node: str, seconds: float, now: float) -> History:
+        history = self.node_readings.page(node, seconds, now)
+        if history is None:
+            raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
+        return history
 
     def status(self) -> Status:
         if self.last is None:

@@ -7,7 +7,8 @@ from gossamer.clock import SYSTEM, Clock
 from gossamer.control.event_log import EventLog
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.schemas import Event, EventKind, NodeState, NodeView
-from gossamer.model.progress import Activity
+from gossamer.control.schemas.status import inner_view
+from gossamer.model.progress import Activity, Inner
 
 RATE_SPAN = 10.0
 
@@ -77,6 +78,7 @@ class NodeViews:
             partitions=partitions,
             settings_version=status.settings if status else 0,
             note="; ".join(notes),
+            inner=inner_view(progress.inner if progress else Inner()),
         )
 
     def _rate(self, name: str, pages: int) -> float:

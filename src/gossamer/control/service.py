@@ -22,6 +22,7 @@ from gossamer.control.schemas import (
     EventPage,
     History,
     HostCommand,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
@@ -33,11 +34,14 @@ from gossamer.control.schemas import (
     SeedSubmission,
     SettingsView,
     Status,
+    StoredPage,
     SubmissionFates,
     SubmissionPage,
     TakenUp,
     TakeUp,
     UrlAccount,
+    VisitPage,
+    VisitQuery,
 )
 from gossamer.errors import DiskFullError, EngineError, GossamerError, UsageError
 
@@ -106,6 +110,9 @@ class Service(Protocol):
 
     async def nodes(self) -> list[NodeView]: ...
 
+    async def node_history(self, node: str, seconds: float) -> History:
+        """Counters of one node over the last `seconds`, an hour at most."""
+
     async def control_nodes(self) -> list[ControlNodeView]: ...
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView: ...
@@ -115,6 +122,15 @@ class Service(Protocol):
     async def hosts(self, query: HostQuery) -> HostPage: ...
 
     async def host(self, name: str) -> HostRow: ...
+
+    async def host_detail(self, name: str) -> HostDetail:
+        """The first of its queue, and its robots files."""
+
+    async def visits(self, query: VisitQuery) -> VisitPage:
+        """Lines of the fetch log, newest first, of a bounded part of it."""
+
+    async def stored_page(self, url: str) -> StoredPage:
+        """What is stored of the last visit to a URL, as text."""
 
     async def host_command(self, name: str, command: HostCommand, who: str) -> HostRow: ...
 
@@ -131,7 +147,8 @@ class Service(Protocol):
 
     async def submissions(self, before: int | None, limit: int) -> SubmissionPage: ...
 
-    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates: ...
+    async def submission(self, number: int, offset: int, limit: int) -> SubmissionFates:
+        """What became of its seeds; number 0: those that the crawl was begun with."""
 
     async def settings(self) -> SettingsView: ...
 

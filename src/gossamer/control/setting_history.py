@@ -21,7 +21,8 @@ from gossamer.control.schemas import (
 from gossamer.control.service import NotKnownError, RefusedError, WrongValueError
 from gossamer.errors import SettingsError
 from gossamer.settings import CrawlSettings
-from gossamer.settings.table import changed, rows, shown, values
+from gossamer.settings.rows import rows
+from gossamer.settings.table import changed, shown, values
 
 
 class SettingHistory:

@@ -15,7 +15,9 @@ from gossamer import _native
 from gossamer.control.command_list import TOLD, CommandList, Wanted
 from gossamer.control.event_log import EventLog
 from gossamer.control.host_views import (
+    QUEUE_SHOWN,
     check_host_command,
+    host_detail,
     host_row,
     make_cursor,
     native_question,
@@ -40,6 +42,7 @@ from gossamer.control.schemas import (
     History,
     HostAction,
     HostCommand,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
@@ -53,14 +56,17 @@ from gossamer.control.schemas import (
     SeedSubmission,
     SettingsView,
     Status,
+    StoredPage,
     SubmissionFates,
     SubmissionPage,
     TakenUp,
     TakeUp,
     UrlAccount,
+    VisitPage,
+    VisitQuery,
 )
 from gossamer.control.schemas.hosts import HostStanding
-from gossamer.control.schemas.status import door_views, wait_views
+from gossamer.control.schemas.status import door_views, inner_view, wait_views
 from gossamer.control.service import (
     NotKnownError,
     RefusedError,
@@ -68,9 +74,13 @@ from gossamer.control.service import (
 )
 from gossamer.control.setting_changes import SettingChanges
 from gossamer.control.setting_history import SettingHistory
+from gossamer.control.stored_pages import name_stored, stored_page, stored_place
 from gossamer.control.submissions import Submissions, fates
+from gossamer.control.visit_pages import read_cursor, visit_page, wanted
 from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError
+from gossamer.library.log_search import Found, search_log
+from gossamer.library.stored_text import stored_text
 from gossamer.model.findings import findings
 from gossamer.model.host_decisions import take_decisions
 from gossamer.model.progress import Activity, Progress
@@ -137,6 +147,11 @@ class StandaloneService:
         await self._tell_decisions()
         self.let_go()
 
+    async def begun_with(self, seeds: list[str], refused: dict[str, str]) -> None:
+        """The seeds that the command named, and why some were refused."""
+        reasons = [refused.get(url) for url in seeds]
+        await asyncio.to_thread(self._submissions.keep_first, seeds, reasons)
+
     def let_go(self) -> None:
         """The crawl ends: tells those who watch, and ends their streams."""
         if self._progress is not None and self._progress.activity is Activity.FINISHED:
@@ -193,6 +208,7 @@ class StandaloneService:
             note=progress.note,
             doors=door_views(progress.doors),
             waits=wait_views(progress.waits),
+            inner=inner_view(progress.inner),
             **{name: getattr(progress, name) for name in COUNTERS},
         )
 
@@ -272,10 +288,14 @@ class StandaloneService:
             partitions=self._crawl.settings.partitions,
             settings_version=self._history.version,
             note=status.note,
+            inner=status.inner,
         )
 
     async def nodes(self) -> list[NodeView]:
         return [self._node(await self.status())]
+
+    async def node_history(self, node: str, seconds: float) -> History:
+        return self._monitor.node_history(node, seconds, time.time())
 
     async def node_command(self, node: str, command: NodeCommand, who: str) -> NodeView:
         if node != NODE:
@@ -342,8 +362,31 @@ class StandaloneService:
         rows: list[dict[str, object]] = []
         if "url" in account:
             rows = await asyncio.to_thread(self._visits, self._out, account["url"])
+            await asyncio.to_thread(name_stored, self._out, account)
         version = self._history.changed_in("rule")
         return url_account(account, node=NODE, quota=quota, rules_version=version, visits=rows)
+
+    async def host_detail(self, name: str) -> HostDetail:
+        text = await self._ask(lambda node: node.host_detail(name, QUEUE_SHOWN))
+        if text is None:
+            raise NotKnownError("no_such_host", f"nothing of the host {name[:100]} was ever queued")
+        return host_detail(msgspec.json.decode(text))
+
+    async def visits(self, query: VisitQuery) -> VisitPage:
+        before = read_cursor(query.cursor)
+        found = Found([], [], None, None)
+        if before is None or before.get(NODE) is not None:
+            place = before[NODE] if before else None
+            found = await asyncio.to_thread(
+                search_log, self._out, wanted(query), place, query.limit
+            )
+        return visit_page({NODE: found}, before, query.limit)
+
+    async def stored_page(self, url: str) -> StoredPage:
+        account = msgspec.json.decode(await self._ask(lambda node: node.why(url)))
+        serial, offset = stored_place(account)
+        text = await asyncio.to_thread(stored_text, self._out, account["url"], serial, offset)
+        return stored_page(account["url"], NODE, text)
 
     # --- hosts
 

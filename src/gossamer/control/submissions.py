@@ -19,7 +19,11 @@ from gossamer.control.schemas import (
     SubmissionPage,
 )
 from gossamer.control.service import NotKnownError, UnreachableError
+from gossamer.disk import write_whole
 
+FIRST = 0
+"""The number of what the crawl was begun with."""
+MOST_FIRST = 10_000
 SHOWN = 10
 """Seeds of each submission that a list shows."""
 
@@ -30,6 +34,7 @@ class Submissions:
     def __init__(self, file: Path, logs: ReplicatedLogs | None = None) -> None:
         """`logs`: who numbers submissions for all control nodes; None: we do."""
         self._journal = Journal(file, SeedSubmission, lambda submission: submission.id)
+        self._first = file.with_name("first-seeds.json")
         self._keeping = threading.Lock()
         self._logs = logs
 
@@ -76,7 +81,22 @@ class Submissions:
             submissions=shown, next=shown[-1].id if shown and len(found) > limit else None
         )
 
+    def keep_first(self, urls: list[str], reasons: list[str | None]) -> None:
+        """Notes what the crawl is begun with, once."""
+        if urls and not self._first.exists():
+            submission = made(urls[:MOST_FIRST], reasons[:MOST_FIRST], "command line")
+            write_whole(self._first, submission.model_dump_json().encode())
+
+    def first(self) -> SeedSubmission:
+        """What the crawl was begun with; nothing where an earlier version did not note it."""
+        try:
+            return SeedSubmission.model_validate_json(self._first.read_bytes())
+        except (OSError, ValidationError):
+            return made([], [], "command line")
+
     def get(self, number: int) -> SeedSubmission:
+        if number == FIRST:
+            return self.first()
         submission = self._journal.get(number)
         if submission is None:
             raise NotKnownError("no_such_submission", f"there is no submission {number}")

@@ -25,6 +25,10 @@ TEXT_LIMIT = 64 << 20
 """Decoded bytes of a page that are read at most."""
 
 
+TEXTS = ("text/", "application/xhtml", "application/xml", "application/json")
+"""Types of pages that are text."""
+
+
 class PageRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
     """A page. `None`: not known, or not to be had."""
 
@@ -57,6 +61,12 @@ class PageRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
     warc_length: int
 
 
+class HtmlRow(PageRow, frozen=True, rename={"from_url": "from"}):
+    """A page with its body as text, decoded by its charset; `None`: it is no text, or stored under another URL."""
+
+    html: str | None = None
+
+
 class LinkRow(msgspec.Struct, frozen=True, rename={"from_url": "from"}):
     """A link as it stands in a page, its target absolute and canonical."""
 
@@ -78,15 +88,20 @@ class _Reader:
         settings = load_saved(file) if file.exists() else CrawlSettings()
         return _Reader(settings, url_rules(settings))
 
-    def parse(self, stored: StoredPage) -> ParsedPage | None:
-        """What the page says; `None` where its body is stored under another URL."""
+    @staticmethod
+    def body(stored: StoredPage) -> bytes | None:
+        """As the server meant it, without its coding; `None` where it is stored under another URL."""
         record = stored.page.record
         if record.kind != "response" or record.body is None:
             return None
-        head = fields(record.head)
-        body, coding = record.body, field(head, "content-encoding")
-        if coding:
-            body = decode_body(body, coding, TEXT_LIMIT)[0]
+        coding = field(fields(record.head), "content-encoding")
+        return decode_body(record.body, coding, TEXT_LIMIT)[0] if coding else record.body
+
+    def parse(self, stored: StoredPage, body: bytes | None) -> ParsedPage | None:
+        """What the page says."""
+        if body is None:
+            return None
+        head = fields(stored.page.record.head)
         scope, parse = self.settings.scope, self.settings.parse
         return parse_page(
             body,
@@ -123,13 +138,23 @@ class _Reader:
                 yield LinkRow(url, to, kind, rel, anchor)
 
 
-def page_rows(out: Path) -> Iterator[PageRow]:
-    """A row per page of the crawl in `out`."""
+def _text(body: bytes | None, page: ParsedPage | None, mime: str | None) -> str | None:
+    if body is None or page is None or not (mime or "text/html").startswith(TEXTS):
+        return None
+    try:
+        return body.decode(page.charset, "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
+def page_rows(out: Path, *, html: bool = False) -> Iterator[PageRow]:
+    """A row per page of the crawl in `out`; `html`: with its body."""
     reader = _Reader.of(out)
     for stored in stored_pages(out):
         line, record = stored.line, stored.page.record
-        page = reader.parse(stored)
-        yield PageRow(
+        body = reader.body(stored)
+        page = reader.parse(stored, body)
+        row = PageRow(
             url=line.url,
             time=line.time,
             host=line.host,
@@ -158,12 +183,17 @@ def page_rows(out: Path) -> Iterator[PageRow]:
             warc_offset=record.offset,
             warc_length=record.length,
         )
+        if html:
+            fields_of = {name: getattr(row, name) for name in row.__struct_fields__}
+            yield HtmlRow(**fields_of, html=_text(body, page, record.mime))
+        else:
+            yield row
 
 
 def link_rows(out: Path) -> Iterator[LinkRow]:
     """A row per link of each page, in the order of the page; the same link may stand twice."""
     reader = _Reader.of(out)
     for stored in stored_pages(out):
-        page = reader.parse(stored)
+        page = reader.parse(stored, reader.body(stored))
         if page is not None:
             yield from reader.links(page, stored.line.url)

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from gossamer.errors import UsageError
-from gossamer.export.rows import PageRow
+from gossamer.export.rows import HtmlRow, PageRow
 
 ROWS = 10_000
+ROWS_WITH_HTML = 200
 """Rows in a group, and so in memory."""
 
 
-def write_parquet(rows: Iterable[PageRow], target: Path) -> int:
+def write_parquet(rows: Iterable[PageRow], target: Path, *, html: bool = False) -> int:
     """Writes rows in groups; gives their number. Without pyarrow: a `UsageError` that says so."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an optional extra
@@ -24,17 +25,19 @@ def write_parquet(rows: Iterable[PageRow], target: Path) -> int:
             "--format parquet needs pyarrow, which is not installed: "
             "pip install 'gossamer[parquet]'"
         ) from error
-    schema = _schema(pa)
+    schema = _schema(pa, HtmlRow if html else PageRow)
     count = 0
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         waiting = iter(rows)
-        while plain := [msgspec.to_builtins(row) for row in islice(waiting, ROWS)]:
+        while plain := [
+            msgspec.to_builtins(row) for row in islice(waiting, ROWS_WITH_HTML if html else ROWS)
+        ]:
             writer.write_table(pa.Table.from_pylist(plain, schema=schema))
             count += len(plain)
     return count
 
 
-def _schema(pa: Any) -> Any:
+def _schema(pa: Any, row: type[PageRow]) -> Any:
     text, whole = pa.string(), pa.int64()
     small = {"status": pa.int16(), "depth": pa.int32(), "outlinks": pa.int32()}
     kinds = {
@@ -43,5 +46,5 @@ def _schema(pa: Any) -> Any:
         **small,
         "ms": pa.float64(),
     }
-    names = [field.encode_name for field in msgspec.structs.fields(PageRow)]
+    names = [field.encode_name for field in msgspec.structs.fields(row)]
     return pa.schema([(name, kinds.get(name, text)) for name in names])

@@ -1,11 +1,18 @@
 """The fetch log read back: a typed line per visit."""
 
+import contextlib
+from collections import deque
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from gossamer.library.files import log_files
+
+MAX_LINE: Final = 1 << 20
+"""Bytes; no line is longer."""
 
 
 class LogLine(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_url": "from"}):
@@ -61,3 +68,80 @@ def read_log_file(path: Path) -> Iterator[LogLine]:
                 yield decoder.decode(line)
             except msgspec.MsgspecError as error:
                 raise LogDamagedError(path, number, str(error)) from error
+
+
+def find_visits(out: Path, url: str, most: int) -> list[LogLine]:
+    """The last `most` visits to a URL in the order of writing, from the whole log; damage is passed over.
+
+    Only lines in which the URL stands are read as JSON, so a gigabyte takes about a second.
+    """
+    decode = msgspec.json.Decoder(LogLine).decode
+    text = url.encode()
+    # Spelt in another way in JSON, every line is looked into.
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set('"\\')
+    last: deque[LogLine] = deque(maxlen=most)
+    for path in log_files(out):
+        with path.open("rb") as file:
+            for line in file:
+                if is_plain and text not in line:
+                    continue
+                with contextlib.suppress(msgspec.MsgspecError):
+                    found = decode(line)
+                    if found.url == url:
+                        last.append(found)
+    return sorted(last, key=lambda line: line.time)
+
+
+def last_moment(out: Path) -> float | None:
+    """When the last visit ended, from the ends of the log files; None: there was none."""
+    decode = msgspec.json.Decoder(LogLine).decode
+    found: list[float] = []
+    for path in log_files(out):
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - MAX_LINE))
+            lines = file.read().splitlines()
+        for text in reversed(lines):
+            with contextlib.suppress(msgspec.MsgspecError, ValueError):
+                line = decode(text)
+                begun = datetime.fromisoformat(line.time).timestamp()
+                found.append(begun + (line.ms or 0.0) / 1000)
+                break
+    return max(found, default=None)
+
+
+class LogReading:
+    """The log of a crawl read once, also while it is written: as long as it was at the start.
+
+    Damaged lines are counted and passed over; `gossamer audit` names them.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._files = [(file, file.stat().st_size) for file in log_files(out)]
+        self.total = sum(size for _, size in self._files)
+        """Bytes to be read."""
+        self.done = 0
+        self.damaged = 0
+        self.node: str | None = None
+        """The node of a cluster that wrote the last line; None: a standalone crawl's."""
+
+    def __iter__(self) -> Iterator[LogLine]:
+        decode = msgspec.json.Decoder(LogLine).decode
+        for path, size in self._files:
+            home = path.parent.parent
+            self.node = None if home == self._out else home.name
+            end = self.done + size
+            with path.open("rb") as file:
+                while self.done < end:
+                    text = file.readline(min(end - self.done, MAX_LINE))
+                    if not text:
+                        break
+                    self.done += len(text)
+                    try:
+                        line = decode(text)
+                    except msgspec.MsgspecError:
+                        # The last line may not be written to its end.
+                        self.damaged += text.endswith(b"\n")
+                        continue
+                    yield line
+            self.done = end

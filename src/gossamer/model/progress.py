@@ -1,5 +1,6 @@
 """Progress: what a crawl has done so far and what it does now. Counters, never scans."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -33,6 +34,56 @@ class DoorReport(msgspec.Struct, frozen=True):
     resting: float | None = None
     """Seconds that the door still rests after failures."""
     last_failure: str = ""
+
+
+class HostLine(msgspec.Struct, frozen=True):
+    """A host that stands out. Times in seconds."""
+
+    host: str
+    pages: int
+    queued: int
+    gap: float
+    """The least time between two of its visits."""
+    response: float
+    """How long it takes to answer."""
+    left: float
+    """What it needs at least for all that it has queued, if nothing new comes."""
+
+
+class SeedFailure(msgspec.Struct, frozen=True):
+    """A seed that could not be had, or not yet."""
+
+    url: str
+    outcome: str
+
+
+class Inner(msgspec.Struct, frozen=True):
+    """Sizes of what a node holds in memory, and what its cache of names did since it began."""
+
+    seen_ram: int = 0
+    """Bytes of the seen test in memory, and of its own files."""
+    seen_disk: int = 0
+    hosts_in_ram: int = 0
+    heads: int = 0
+    """Queued URLs in memory, and their bytes."""
+    head_bytes: int = 0
+    robots_rules: int = 0
+    """Robots files whose rules are in memory, and the bytes of these files."""
+    robots_bytes: int = 0
+    dns_names: int = 0
+    dns_asked: int = 0
+    dns_hits: int = 0
+    dns_lookups: int = 0
+    dns_seconds: float = 0.0
+    """That look-ups took, all together."""
+
+    @staticmethod
+    def total(parts: "Iterable[Inner]") -> "Inner":
+        """Of several nodes."""
+        parts = list(parts)
+        return Inner(
+            **{name: sum(getattr(part, name) for part in parts) for name in Inner.__struct_fields__}
+        )
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -80,9 +131,20 @@ class Progress(msgspec.Struct, frozen=True):
     """Pages that say `noindex` or `nofollow` to robots."""
     soft_404s: int = 0
     """Visits that brought what their host answers to a name that does not exist."""
+    script_pages: int = 0
+    """Pages with scripts and hardly any text or links of their own: a browser would have to make them."""
     urls_set_aside: int = 0
     """URLs of doubted patterns, which wait to be taken up."""
     waits: dict[str, Wait] = {}
     """Hosts that wait after a failure or because they asked for it, by the outcome that made them."""
+    slowest: list[HostLine] = []
+    """The hosts that need longest for what they have queued, the slowest first."""
+    busiest: list[HostLine] = []
+    """The hosts with most pages."""
+    seed_failures: list[SeedFailure] = []
+    """The first failures of seeds, since this process began; a bounded number."""
+    seeds_failed: int = 0
+    """How many there were."""
     doors: dict[str, DoorReport] = {}
     """By door; only those with a policy."""
+    inner: Inner = Inner()

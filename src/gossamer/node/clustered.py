@@ -121,8 +121,12 @@ async def run_node(
         for one in current:
             one.stop("interrupted")
 
+    def hurry() -> None:
+        for one in current:
+            one.hurry("interrupted")
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, hurry)
     watching = asyncio.create_task(_stop_when(ended, stop)) if ended else None
     try:
         while True:

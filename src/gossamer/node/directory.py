@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError, StateInUseError
+from gossamer.errors import GossamerError, UsageError
 from gossamer.settings import CrawlSettings, dump
 
 SETTINGS = "crawl.toml"
@@ -29,16 +29,18 @@ def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: boo
     begun = (out / SETTINGS).exists() or (out / "state").exists()
     if resume:
         if not begun:
-            raise StateInUseError(f"{out} holds no crawl to resume (no {out / SETTINGS})")
+            raise UsageError(
+                f"{out} holds no crawl to resume (no {out / SETTINGS}); begin one without --resume"
+            )
         return _kept_seeds(out) + seeds
     if begun:
-        raise StateInUseError(
+        raise UsageError(
             f"{out} holds a crawl already; go on with --resume, or choose another --out"
         )
     if out.exists() and not out.is_dir():
-        raise StateInUseError(f"{out} is not a directory; choose another --out")
+        raise UsageError(f"{out} is not a directory; choose another --out")
     if out.exists() and any(file.name not in _UNFINISHED for file in out.iterdir()):
-        raise StateInUseError(f"{out} is not empty and holds no crawl; choose another --out")
+        raise UsageError(f"{out} is not empty and holds no crawl; choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_whole(out / SEEDS, msgspec.json.encode(seeds))

@@ -19,6 +19,7 @@ from gossamer import _native
 from gossamer.errors import DiskFullError, GossamerError, SettingsError, StateInUseError
 from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
+from gossamer.model.stopping import stopping
 from gossamer.node.directory import save_settings, seeds_are_safe
 from gossamer.node.doors import Doors
 from gossamer.node.native_settings import NONE, to_native
@@ -103,6 +104,8 @@ class Standalone:
         """The operator asked it to save everything and end."""
         self.unsaved = False
         """There was no room to store the last visits at the end; they will be made again."""
+        self.last: Progress | None = None
+        """The counters of all that is safe, once it is closed."""
 
     async def __aenter__(self) -> Self:
         if self._policies is None:
@@ -126,7 +129,8 @@ class Standalone:
             return
         try:
             with _explained(self._out):
-                await asyncio.to_thread(node.close)
+                last = await asyncio.to_thread(node.close)
+                self.last = _decode(last) if last is not None else None
                 if self._doors is not None:
                     await asyncio.to_thread(self._doors.close)
         except DiskFullError:
@@ -189,6 +193,18 @@ class Standalone:
             if reason is not None
         ]
 
+    def _ended(self, progress: Progress, *, time_is_up: bool) -> Progress:
+        """Time is a limit too, which the native node does not know."""
+        if time_is_up and progress.activity is Activity.RUNNING and not self.stop_wanted:
+            return msgspec.structs.replace(progress, activity=Activity.LIMIT_REACHED)
+        return progress
+
+    def counted(self, progress: Progress) -> Progress:
+        """The last reading of a run, with the counters that the closed crawl has."""
+        if self.last is None:
+            return progress
+        return msgspec.structs.replace(self.last, activity=progress.activity)
+
     async def run(self, show: Callable[[Progress], None], interrupt: Interrupt) -> Progress:
         """Steps until the crawl is finished, a limit is reached or an interrupt came."""
         node = self.node
@@ -197,6 +213,9 @@ class Standalone:
         while True:
             begun = time.monotonic()
             progress = _decode(await self.ask(lambda node: node.step(STEP_WAIT)))
+            if interrupt.count or self.stop_wanted:
+                waited = time.monotonic() - (stopping_since or begun)
+                progress = stopping(progress, GRACE - waited, interrupts=interrupt.count)
             show(progress)
             ended = progress.activity in {Activity.FINISHED, Activity.LIMIT_REACHED}
             stays = self._stay and not (interrupt.count or self.stop_wanted)
@@ -222,4 +241,4 @@ class Standalone:
             # Without room on the disk nothing under way can be taken in.
             over = progress.in_flight == 0 and progress.settled
             if over or held or progress.activity is Activity.DISK_FULL:
-                return progress
+                return self._ended(progress, time_is_up=time_is_up and not interrupt.count)

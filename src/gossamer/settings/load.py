@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from gossamer.errors import SettingsError
 from gossamer.settings.model import CrawlSettings
-from gossamer.settings.removed import replacement, without_removed
+from gossamer.settings.nearest import unknown_setting
+from gossamer.settings.removed import without_removed
+from gossamer.settings.rows import rows
 from gossamer.settings.rules import Match, Rule, wrong_rule
+from gossamer.settings.words import wrong
 
 
 def load(file: Path | None, overrides: dict[str, Any]) -> CrawlSettings:
@@ -63,25 +66,21 @@ def _explain(detail: Any, values: dict[str, Any]) -> str:
     of_rule = place[0] == "rule" and len(place) > 1
     name = wrong_rule(place, values) if of_rule else ".".join(place)
     if detail["type"] == "extra_forbidden":
-        if gone := replacement(name):
-            return gone
-        near = difflib.get_close_matches(place[-1], _names_beside(place), n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        return f"unknown setting {name}{hint}"
-    message = detail["msg"].removeprefix("Value error, ")
-    return f"{name}: {message} (got {detail['input']!r})"
+        if of_rule:
+            return _unknown_of_rule(place, name)
+        inner = detail["input"]
+        if len(place) == 1 and isinstance(inner, dict):
+            # A table that there is not: its settings may stand in another one.
+            return "; ".join(unknown_setting(f"{name}.{key}") for key in inner or [""])
+        return unknown_setting(name)
+    return wrong(detail, name, next((row for row in rows() if row.name == name), None))
 
 
-def _names_beside(place: list[str]) -> list[str]:
-    model: type[BaseModel] = CrawlSettings
-    if place[0] == "rule":
-        return list((Match if "match" in place[:-1] else Rule).model_fields)
-    for part in place[:-1]:
-        field = model.model_fields.get(part)
-        if field is None or not isinstance(field.default, BaseModel):
-            return []
-        model = type(field.default)
-    return list(model.model_fields)
+def _unknown_of_rule(place: list[str], name: str) -> str:
+    names = (Match if "match" in place[:-1] else Rule).model_fields
+    near = difflib.get_close_matches(place[-1], names, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else f" (there are {', '.join(names)})"
+    return f"unknown setting {name}{hint}"
 
 
 def dump(settings: CrawlSettings) -> str:

@@ -9,9 +9,18 @@ import ipaddress
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
 from gossamer._native import SESSION_PARAMS, SESSION_TOKEN, TRACKING_PARAMS
+from gossamer.model.choices import ScopeKind
+from gossamer.settings.lenient import as_meant
 from gossamer.settings.link_defaults import PAGE_MARKS, RELATIONS, SUFFIX_TYPES
 from gossamer.settings.policy_values import JsonValue
 from gossamer.settings.rules import MOST_RULES, Credentials, Rule
@@ -45,12 +54,10 @@ class Stage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_default=True, frozen=True)
 
-
-class ScopeKind(StrEnum):
-    HOST = "host"
-    DOMAIN = "domain"
-    PREFIX = "prefix"
-    ANY = "any"
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_meant(cls, value: Any, info: ValidationInfo) -> Any:
+        return as_meant(cls.model_fields[str(info.field_name)].annotation, value)
 
 
 class SeenKind(StrEnum):
@@ -166,7 +173,8 @@ class PolitenessSettings(Stage):
         ge=1, le=64,
     )  # fmt: skip
     overrides: dict[HostName, Annotated[Duration, Field(ge=0, le=YEARS)]] = live(
-        {}, "gap of single hosts instead of `delay`"
+        {},
+        'gap of single hosts instead of `delay`, by their names as in URLs: `overrides."example.org:8080" = "5s"`; `gossamer slow` changes it',
     )
     robots_refresh: Duration = live(
         "1d", "robots rules are fetched again after this", ge=0, le=YEARS
@@ -391,7 +399,10 @@ class ControlSettings(Stage):
     @field_validator("address")
     @classmethod
     def _is_address(cls, value: str) -> str:
-        ipaddress.ip_address(value)
+        try:
+            ipaddress.ip_address(value)
+        except ValueError as error:
+            raise ValueError("an IP address such as 127.0.0.1 or ::1 expected") from error
         return value
 
 

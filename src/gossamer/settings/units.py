@@ -1,7 +1,8 @@
-"""Values with units: `10s`, `64MiB`. A bare number is refused where a unit could be meant."""
+"""Values with units: `10s`, `64MiB`. A number without a unit is seconds, or bytes, as text and as a number."""
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -31,48 +32,39 @@ _SIZE_UNITS = {
 _NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
-def _split(text: object, kind: str, example: str) -> tuple[float, str]:
+def _value(text: object, units: Mapping[str, float], kind: str, example: str) -> float:
     if isinstance(text, bool) or not isinstance(text, str | int | float):
-        raise ValueError(f"{kind} expected, such as {example}; got {text!r}")
-    match = _NUMBER_AND_UNIT.fullmatch(str(text))
+        raise ValueError(f"{kind} expected, such as {example}")
+    if isinstance(text, int | float):
+        if not math.isfinite(text) or text < 0:
+            raise ValueError(f"{kind} from 0 on expected, such as {example}")
+        return text
+    match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None:
-        raise ValueError(f"{kind} expected, such as {example}; got {text!r}")
-    number = float(match[1])
+        raise ValueError(f"{kind} expected, such as {example}")
+    number, unit = float(match[1]), match[2]
     if not math.isfinite(number):
         raise ValueError(f"{kind} is too long to be one; such as {example}")
-    return number, match[2]
+    if not unit:
+        return number
+    if unit not in units:
+        raise ValueError(f"unknown unit {unit!r}; {kind} takes {', '.join(units)}")
+    return number * units[unit]
 
 
 def duration(text: object) -> float:
-    """Seconds from text such as `250ms`, `1.5s`, `2h`. `0` needs no unit."""
-    number, unit = _split(text, "a duration", "10s, 250ms or 2h")
-    if not unit:
-        if number == 0 or isinstance(text, float):
-            return number
-        raise ValueError(f"a duration needs a unit, such as 10s, 250ms or 2h; got {text!r}")
-    if unit not in _DURATION_UNITS:
-        known = ", ".join(_DURATION_UNITS)
-        raise ValueError(f"unknown unit {unit!r} in {text!r}; durations take {known}")
-    return number * _DURATION_UNITS[unit]
+    """Seconds from text such as `250ms`, `1.5s`, `2h`, or from a number of seconds."""
+    return float(_value(text, _DURATION_UNITS, "a time", "10s, 250ms or 2h"))
 
 
 def size(text: object) -> int:
-    """Bytes from text such as `64MiB`, `1.5GB`, `512B`. `0` needs no unit."""
-    if isinstance(text, int) and not isinstance(text, bool):
-        return text if text >= 0 else _refuse_negative(text)
-    number, unit = _split(text, "a size", "64MiB, 1GB or 512B")
-    if not unit:
-        if number == 0:
-            return 0
-        raise ValueError(f"a size needs a unit, such as 64MiB, 1GB or 512B; got {text!r}")
-    if unit not in _SIZE_UNITS:
-        known = ", ".join(_SIZE_UNITS)
-        raise ValueError(f"unknown unit {unit!r} in {text!r}; sizes take {known}")
-    return int(number * _SIZE_UNITS[unit])
-
-
-def _refuse_negative(number: int) -> int:
-    raise ValueError(f"a size cannot be negative; got {number}")
+    """Bytes from text such as `64MiB`, `1.5GB`, `512B`, or from a number of bytes."""
+    if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
+        # As it is: a large one would lose its last digits.
+        return text
+    if isinstance(text, str) and text.strip().isascii() and text.strip().isdigit():
+        return int(text)
+    return int(_value(text, _SIZE_UNITS, "a size", "64MiB, 1GB or 512B"))
 
 
 def show_duration(seconds: float) -> str:

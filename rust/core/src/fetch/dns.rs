@@ -10,6 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +47,19 @@ struct Entry {
     stale_until: Instant,
 }
 
+/// What the cache did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DnsCounters {
+    /// Names remembered now.
+    pub names: u64,
+    /// Questions, and those answered without a look-up.
+    pub asked: u64,
+    pub hits: u64,
+    /// Look-ups that have ended, and the time they took together.
+    pub lookups: u64,
+    pub lookup_time: Duration,
+}
+
 type Waiting = watch::Receiver<Option<Result<Addresses, DnsError>>>;
 
 /// The cache. Cheap to clone.
@@ -62,6 +76,10 @@ struct Inner {
     /// Filled by a first asker, emptied when the answer is there; bound: who may ask at once.
     under_way: Mutex<HashMap<String, Waiting>>,
     turns: Limiter,
+    asked: AtomicU64,
+    hits: AtomicU64,
+    lookups: AtomicU64,
+    lookup_us: AtomicU64,
 }
 
 impl fmt::Debug for Dns {
@@ -84,7 +102,22 @@ impl Dns {
                 }),
                 settings,
                 lookup,
+                asked: AtomicU64::new(0),
+                hits: AtomicU64::new(0),
+                lookups: AtomicU64::new(0),
+                lookup_us: AtomicU64::new(0),
             }),
+        }
+    }
+
+    pub(super) fn counters(&self) -> DnsCounters {
+        let inner = &self.inner;
+        DnsCounters {
+            names: inner.cache.entry_count(),
+            asked: inner.asked.load(Ordering::Relaxed),
+            hits: inner.hits.load(Ordering::Relaxed),
+            lookups: inner.lookups.load(Ordering::Relaxed),
+            lookup_time: Duration::from_micros(inner.lookup_us.load(Ordering::Relaxed)),
         }
     }
 
@@ -109,8 +142,12 @@ impl Dns {
             ];
             return Ok(Addresses::from(loopback));
         }
+        self.inner.asked.fetch_add(1, Ordering::Relaxed);
         if let Some(entry) = self.inner.cache.get(name) {
             let now = Instant::now();
+            if now < entry.stale_until {
+                self.inner.hits.fetch_add(1, Ordering::Relaxed);
+            }
             if now < entry.fresh_until {
                 return entry.answer;
             }
@@ -145,7 +182,9 @@ impl Dns {
                 name: &name,
             };
             let turn = inner.turns.acquire().await;
+            let begun = Instant::now();
             let (answer, ttl) = inner.lookup.lookup(name.clone()).await;
+            inner.looked_up(begun.elapsed());
             drop(turn);
             let answer = inner.remember(&name, answer, ttl);
             drop(end);
@@ -168,6 +207,12 @@ impl Drop for Ended<'_> {
 }
 
 impl Inner {
+    fn looked_up(&self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.lookups.fetch_add(1, Ordering::Relaxed);
+        self.lookup_us.fetch_add(micros, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Waiting>> {
         self.under_way
             .lock()

@@ -164,3 +164,17 @@ async fn many_askers_are_one_look_up_and_many_names_wait_their_turn() {
     }
     assert_eq!(fake.most_at_once.load(Ordering::SeqCst), 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn questions_hits_and_look_ups_are_counted() {
+    let fake = Fake::default();
+    fake.set("known", Ok([1, 1, 1, 1]), Some(20));
+    let dns = cache(&fake);
+    for _ in 0..3 {
+        let _ = dns.resolve("known").await;
+    }
+    let _ = dns.resolve("none").await;
+    let counters = dns.counters();
+    assert_eq!((counters.asked, counters.hits, counters.lookups), (4, 2, 2));
+    assert_eq!(counters.lookup_time, Duration::from_millis(20));
+}

@@ -9,7 +9,7 @@ use super::AddressGate;
 use super::clock::Clock;
 use super::connect::{self, Connector, Failure, Making};
 use super::cookies::{self, Jar};
-use super::dns::Dns;
+use super::dns::{Dns, DnsCounters};
 use super::finish;
 use super::http1::{self, Exchange, Wanted};
 use super::http2;
@@ -110,6 +110,12 @@ impl Fetcher {
     #[must_use]
     pub fn settings(&self) -> Arc<FetchSettings> {
         self.inner.settings()
+    }
+
+    /// What the cache of names did so far.
+    #[must_use]
+    pub fn dns(&self) -> DnsCounters {
+        self.inner.connector.dns.counters()
     }
 
     /// Swaps what may change while it runs: limits, wanted types, look-ups under way. Fetches under

@@ -49,7 +49,7 @@ mod wire;
 use std::net::IpAddr;
 
 pub use decode::decoded;
-pub use dns::{Addresses, DnsError};
+pub use dns::{Addresses, DnsCounters, DnsError};
 pub use fetcher::Fetcher;
 pub use head::Head;
 pub use judge::{RETRY_AFTER_MOST, by_status, is_named, retry_after, wanted};

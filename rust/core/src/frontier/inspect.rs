@@ -56,6 +56,42 @@ pub struct InQueue {
     pub not_before: Option<Micros>,
 }
 
+/// The first places of a host's queue. Changes of batches that are not applied yet are not seen.
+pub fn first_queued(
+    host: &str,
+    key: u64,
+    most: usize,
+    reads: &dyn Reads,
+) -> Result<Vec<InQueue>, StateError> {
+    let (from, to) = queue_range(key);
+    let mut found = Vec::new();
+    reads.scan(Space::Queue, &from, &to, &mut |at, value| {
+        if found.len() == most {
+            return false;
+        }
+        if let (Some(place), Some(queued)) = (Place::of_key(at), Queued::decode(value))
+            && let Some(link) = queued.link(host, key)
+        {
+            found.push(InQueue {
+                ahead: found.len() as u64,
+                link,
+                tries: queued.tries,
+                not_before: place.is_waiting().then(|| place.not_before()),
+            });
+        }
+        true
+    })?;
+    Ok(found)
+}
+
+/// The keys of a host's queue: from the first on, up to the second.
+fn queue_range(key: u64) -> (Vec<u8>, Vec<u8>) {
+    let to = key
+        .checked_add(1)
+        .map_or_else(Vec::new, |next| next.to_be_bytes().to_vec());
+    (key.to_be_bytes().to_vec(), to)
+}
+
 /// What a look through a queue found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueLook {
@@ -69,12 +105,10 @@ pub enum QueueLook {
 /// are not applied yet are not seen.
 pub fn find_queued(url: &Url, most: u64, reads: &dyn Reads) -> Result<QueueLook, StateError> {
     let key = url.host_key();
-    let to = key
-        .checked_add(1)
-        .map_or_else(Vec::new, |next| next.to_be_bytes().to_vec());
+    let (from, to) = queue_range(key);
     let mut found = QueueLook::NotQueued;
     let mut ahead = 0;
-    reads.scan(Space::Queue, &key.to_be_bytes(), &to, &mut |at, value| {
+    reads.scan(Space::Queue, &from, &to, &mut |at, value| {
         if ahead == most {
             found = QueueLook::TooLong;
             return false;

@@ -37,6 +37,7 @@ mod gate;
 mod host;
 mod inspect;
 mod ips;
+mod leading;
 mod lines;
 mod list;
 mod order;
@@ -66,8 +67,9 @@ use std::sync::Arc;
 pub use filter::{Filter, Judge};
 pub use gap::GapSource;
 pub use host::{HostRecord, RobotsKind, RobotsState, Standing, Trouble};
-pub use inspect::{InQueue, QueueLook, find_queued, stored_host};
+pub use inspect::{InQueue, QueueLook, find_queued, first_queued, stored_host};
 pub use ips::IpTable;
+pub use leading::Leader;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
 pub use order::{Formula, Traits};
 pub use policy::{HEAVIEST, HostPolicy};
@@ -84,6 +86,7 @@ pub use waits::Wait;
 use crate::store::state::{Reads, Space, StateError, Writes};
 use clock::Clock;
 use host::Host;
+use leading::Leading;
 use lines::{Lines, Turn};
 use overlay::Overlay;
 use rerank::Rerank;
@@ -131,6 +134,7 @@ pub struct Frontier {
     filter: Filter,
     rerank: Rerank,
     waits: Waits,
+    leading: Leading,
 }
 
 impl Frontier {
@@ -171,6 +175,7 @@ impl Frontier {
             filter: Filter::default(),
             rerank: Rerank::default(),
             waits: Waits::default(),
+            leading: Leading::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
@@ -196,7 +201,10 @@ impl Frontier {
                 host.written = batch;
                 host.record.band = host.band();
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
-                if let Some(host) = self.host(slot) {
+                if let Some(host) = self.hosts.get(slot as usize).and_then(Option::as_ref) {
+                    let now = self.clock.last();
+                    self.leading
+                        .note(host.key, &host.record, &self.settings, now);
                     self.note_listed(host.key, &host.record);
                 }
             }
@@ -244,6 +252,12 @@ impl Frontier {
             reranked: self.rerank.moved(),
             ..self.counters
         }
+    }
+
+    /// Robots files whose rules are in memory, and the bytes of these files.
+    #[must_use]
+    pub fn rules_held(&self) -> (u64, u64) {
+        (self.rules.len() as u64, self.rules.bytes() as u64)
     }
 
     /// Changes of the queue that wait for their batch to be applied.

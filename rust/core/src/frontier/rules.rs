@@ -93,6 +93,16 @@ impl RulesCache {
         }
     }
 
+    /// How many files' rules are held.
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Bytes of these files.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Compiles a body and holds the rules; gives its Crawl-delay.
     pub fn hold(&mut self, host: u64, https: bool, until: u32, body: &[u8], room: usize) -> u64 {
         let rules = (self.compile)(body);

@@ -244,6 +244,8 @@ impl Frontier {
             self.counters.hosts_known += 1;
             self.counters.pages += u64::from(record.pages);
             self.counters.bytes = self.counters.bytes.saturating_add(record.bytes);
+            let now = self.clock.last();
+            self.leading.note(key, &record, &self.settings, now);
             self.note_listed(key, &record);
             if record.queued > 0 && !self.slots.contains_key(&key) {
                 self.load_host(key, record);
@@ -277,6 +279,7 @@ impl Frontier {
         if let Some(list) = &self.list {
             list.drop_range(first, last);
         }
+        self.leading.drop_range(first, last);
         let counters = &mut self.counters;
         counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
         counters.pages = counters.pages.saturating_sub(stored.pages);

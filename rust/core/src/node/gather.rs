@@ -99,7 +99,14 @@ impl Node {
             self.tally.page(visited.outcome);
             if let Some(facts) = &visited.facts {
                 self.tally.robots(facts.noindex, facts.nofollow);
+                self.tally
+                    .script_page(facts.scripted && has_page(visited.outcome));
             }
+            self.seed_failures.page(&leased.visit.link, visited.outcome);
+        }
+        if visited.task.purpose == Purpose::Robots {
+            self.seed_failures
+                .robots(&leased.visit.link, visited.outcome, &verdict);
         }
         self.tally.count(visited.outcome);
         self.open.pages += 1;
@@ -309,6 +316,7 @@ impl Node {
     pub(super) fn note_outcome(&mut self, refusal: &Refusal, reason: Option<&str>, now: u64) {
         self.open.begin(now);
         self.tally.count(refusal.outcome);
+        self.seed_failures.page(&refusal.link, refusal.outcome);
         let link = &refusal.link;
         // What a visit stored is not forgotten because there will be no further one.
         if !link.revisit {

@@ -6,13 +6,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::rules::QueueJudge;
-use super::why::{host_state, visit};
+use super::why::{host_state, queued_url, visit};
 use super::{Node, NodeError};
 use crate::canonical::{Url, canonical, partition};
-use crate::frontier::{Filter, HostList, HostView, Listed, Place, Question, Sort};
+use crate::frontier::{
+    Filter, HostList, HostView, Listed, Place, Question, Sort, first_queued, stored_robots,
+};
 use crate::outcome::Outcome;
 use crate::store::rows::IndexRow;
 use crate::store::state::{Reads, Space};
+
+/// Bytes of a robots file that are shown.
+const ROBOTS_SHOWN: usize = 64 << 10;
 
 /// A question about hosts, as JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,6 +27,8 @@ pub struct HostsQuestion {
     pub search: String,
     pub from_start: bool,
     pub standing: Option<String>,
+    #[serde(default)]
+    pub failure: Option<String>,
     pub after: Option<(u64, String, u64)>,
     pub most: usize,
 }
@@ -29,14 +36,18 @@ pub struct HostsQuestion {
 impl HostsQuestion {
     /// As the list takes it; `among`: only these hosts.
     pub fn question(&self, among: Option<Vec<u64>>) -> Result<Question, NodeError> {
-        let wrong = |what: &str| NodeError::Settings(format!("no such order or standing: {what}"));
+        let wrong =
+            |what: &str| NodeError::Settings(format!("no such order, standing or outcome: {what}"));
         let listed = self.standing.as_deref();
         let listed = listed.map(|name| Listed::from_name(name).ok_or_else(|| wrong(name)));
+        let failure = self.failure.as_deref();
+        let failure = failure.map(|name| Outcome::from_name(name).ok_or_else(|| wrong(name)));
         Ok(Question {
             sort: Sort::from_name(&self.sort).ok_or_else(|| wrong(&self.sort))?,
             search: self.search.to_lowercase(),
             from_start: self.from_start,
             listed: listed.transpose()?,
+            failure: failure.transpose()?,
             among: among.map(|keys| keys.into_iter().collect()),
             after: self.after.clone().map(|(value, name, key)| Place {
                 value,
@@ -118,6 +129,41 @@ impl Node {
         let view = self.frontier.explain(url.host_key(), &*self.state)?;
         let view = view.filter(|view| &*view.record.name == url.host());
         Ok(view.map(|view| self.host_row(&view)))
+    }
+
+    /// The first places of a host's queue and the text of its robots files; `None`: not known.
+    /// What batches under way change is not seen.
+    pub fn host_detail(&self, name: &str, most: usize) -> Result<Option<Value>, NodeError> {
+        let Some(url) = self.host_url(name) else {
+            return Ok(None);
+        };
+        let key = url.host_key();
+        let view = self.frontier.explain(key, &*self.state)?;
+        if view.is_none_or(|view| &*view.record.name != url.host()) {
+            return Ok(None);
+        }
+        let queue = first_queued(url.host(), key, most, &*self.state)?;
+        let queue: Vec<Value> = queue.iter().map(queued_url).collect();
+        let robots = |https| self.robots_text(key, https);
+        Ok(Some(json!({
+            "queue": queue,
+            "robots": {"http": robots(false)?, "https": robots(true)?},
+        })))
+    }
+
+    fn robots_text(&self, host: u64, https: bool) -> Result<Value, NodeError> {
+        let mut key = host.to_be_bytes().to_vec();
+        key.push(u8::from(https));
+        let stored = self.state.get(Space::Robots, &key)?;
+        let Some((_, body)) = stored.as_deref().and_then(stored_robots) else {
+            return Ok(Value::Null);
+        };
+        let shown = &body[..body.len().min(ROBOTS_SHOWN)];
+        Ok(json!({
+            "text": String::from_utf8_lossy(shown),
+            "bytes": body.len(),
+            "cut": shown.len() < body.len(),
+        }))
     }
 
     /// Does something to a host; it is safe when this returns. False: the host is not known.

@@ -18,6 +18,7 @@ mod changes;
 mod committer;
 mod cookies;
 mod dead_connections;
+mod disk_use;
 mod doors;
 mod duplicates;
 mod error;
@@ -37,6 +38,7 @@ mod queue_drops;
 mod redirected_seeds;
 mod rerank;
 mod rules;
+mod seed_failures;
 mod seeds;
 mod set_aside;
 mod settings;
@@ -68,10 +70,12 @@ use crate::store::warc::Digest;
 
 use batch::Batch;
 use committer::Committer;
+use disk_use::DiskUse;
 pub use error::NodeError;
 pub use exchange::StreamPosition;
 pub use hosts::{HostAction, HostsQuestion};
 pub use progress::{Activity, Progress};
+use seed_failures::SeedFailures;
 pub use seeds::pack_seeds;
 pub use set_aside::TakenUp;
 pub use settings::NodeSettings;
@@ -132,6 +136,8 @@ pub struct Node {
     novelty: Novelty,
     /// What hosts answer to names that do not exist.
     soft404s: soft404::Soft404s,
+    seed_failures: SeedFailures,
+    disk_use: DiskUse,
 }
 
 impl std::fmt::Debug for Node {
@@ -252,6 +258,8 @@ impl Node {
             parameter_undos,
             novelty: Novelty::default(),
             soft404s: soft404::Soft404s::default(),
+            seed_failures: SeedFailures::default(),
+            disk_use: DiskUse::new(dir),
         };
         node.resume_shares();
         // What an earlier process queued may be out of a scope that was changed since.
@@ -443,8 +451,9 @@ impl Node {
     }
 
     /// Commits everything that visits brought, and closes the files. With no room on the disk it
-    /// says so instead of waiting: what was not committed is visited again after a resume.
-    pub fn close(mut self) -> Result<(), NodeError> {
+    /// says so instead of waiting: what was not committed is visited again after a resume. Gives the
+    /// counters of all that is safe then, with what ended after the last step.
+    pub fn close(mut self) -> Result<Progress, NodeError> {
         self.stop(true);
         while self.pool.in_flight() > 0 {
             let most = self.settings.store.batch_pages;
@@ -455,8 +464,10 @@ impl Node {
         self.close_doors()?;
         self.tally.rest(self.clock.now());
         let committed = self.commit_open();
+        let mut progress = self.progress();
         self.committer.close()?;
-        committed
+        progress.disk = self.disk_use.look();
+        committed.map(|()| progress)
     }
 
     /// Swaps the settings that may change while running.

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
+use super::seed_failures::SeedFailure;
 use crate::doors::{Door, DoorReport};
-use crate::frontier::Next;
+use crate::frontier::{Leader, Next};
 use crate::links::{LeftOut, Reason};
 use crate::outcome::Outcome;
+
+/// Hosts that a reading names, of each kind.
+const SHOWN_HOSTS: usize = 8;
 
 /// What the crawl is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -28,6 +32,51 @@ pub struct Waiting {
     /// The first of them to be tried again, and when.
     pub host: Box<str>,
     pub due: f64,
+}
+
+/// A host that stands out. Times in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostLine {
+    pub host: Box<str>,
+    pub pages: u32,
+    pub queued: u32,
+    pub gap: f64,
+    pub response: f64,
+    /// What it needs at least for all that it has queued.
+    pub left: f64,
+}
+
+impl From<Leader> for HostLine {
+    fn from(host: Leader) -> HostLine {
+        HostLine {
+            host: host.name,
+            pages: host.pages,
+            queued: host.queued,
+            gap: host.gap as f64 / 1e6,
+            response: host.response as f64 / 1e6,
+            left: host.left as f64 / 1e6,
+        }
+    }
+}
+
+/// Sizes of what a node holds in memory, and what its cache of names did since it began.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Inner {
+    /// Bytes of the seen test: in memory, and of its own files.
+    pub seen_ram: u64,
+    pub seen_disk: u64,
+    pub hosts_in_ram: u64,
+    /// Queued URLs in memory, and their bytes.
+    pub heads: u64,
+    pub head_bytes: u64,
+    /// Robots files whose rules are in memory, and the bytes of these files.
+    pub robots_rules: u64,
+    pub robots_bytes: u64,
+    pub dns_names: u64,
+    pub dns_asked: u64,
+    pub dns_hits: u64,
+    pub dns_lookups: u64,
+    pub dns_seconds: f64,
 }
 
 /// A reading of all counters. Totals count from the crawl's first start, and only what is safe.
@@ -58,14 +107,24 @@ pub struct Progress {
     pub links_left_out: BTreeMap<&'static str, u64>,
     /// Visits that brought what their host answers to a name that does not exist.
     pub soft_404s: u64,
+    /// Pages with scripts and hardly any text or links of their own.
+    pub script_pages: u64,
     /// Pages that say so to robots: `noindex`, `nofollow`.
     pub robots_said: BTreeMap<&'static str, u64>,
     pub rss: u64,
+    /// All that the directory takes on the disk.
     pub disk: u64,
+    pub inner: Inner,
     pub seconds: f64,
     pub next_due: Option<f64>,
     /// Hosts that wait after a failure or because they asked for it, by the outcome that made them.
     pub waits: BTreeMap<&'static str, Waiting>,
+    /// The hosts that need longest for what they have queued, and those with most pages.
+    pub slowest: Vec<HostLine>,
+    pub busiest: Vec<HostLine>,
+    /// The first failures of seeds since this process began, and how many there were.
+    pub seed_failures: Vec<SeedFailure>,
+    pub seeds_failed: u64,
     pub note: String,
     /// How the policies are doing, for each door that has one.
     pub doors: BTreeMap<&'static str, DoorReport>,
@@ -111,6 +170,8 @@ pub(super) struct Reading {
     pub nofollow: u64,
     #[serde(default)]
     pub soft_404s: u64,
+    #[serde(default)]
+    pub script_pages: u64,
 }
 
 impl Reading {
@@ -135,6 +196,7 @@ pub(super) struct Tally {
     noindex: u64,
     nofollow: u64,
     soft_404s: u64,
+    script_pages: u64,
     safe: Reading,
 }
 
@@ -161,6 +223,7 @@ impl Tally {
             noindex: safe.noindex,
             nofollow: safe.nofollow,
             soft_404s: safe.soft_404s,
+            script_pages: safe.script_pages,
             pages: safe.pages,
             pages_dropped: safe.pages_dropped,
             bytes: safe.bytes,
@@ -206,6 +269,10 @@ impl Tally {
 
     pub fn soft_404(&mut self, is_one: bool) {
         self.soft_404s += u64::from(is_one);
+    }
+
+    pub fn script_page(&mut self, is_one: bool) {
+        self.script_pages += u64::from(is_one);
     }
 
     pub fn seen(&mut self, fresh: u64) {
@@ -260,6 +327,7 @@ impl Tally {
             noindex: self.noindex,
             nofollow: self.nofollow,
             soft_404s: self.soft_404s,
+            script_pages: self.script_pages,
             pages: self.pages,
             pages_dropped: self.pages_dropped,
             bytes: self.bytes,
@@ -353,20 +421,45 @@ impl Node {
                 })
                 .collect(),
             soft_404s: safe.soft_404s,
+            script_pages: safe.script_pages,
             robots_said: [("noindex", safe.noindex), ("nofollow", safe.nofollow)]
                 .into_iter()
                 .filter(|(_, count)| *count > 0)
                 .collect(),
             rss: rss(),
-            disk: self.state.usage().map_or(0, |usage| usage.disk_bytes),
+            disk: self.disk_use.bytes(),
+            inner: self.inner(),
             seconds: self.tally.micros(now) as f64 / 1e6,
             next_due: match self.next {
                 Next::NothingDue { until } => Some(until as f64 / 1e6),
                 _ => None,
             },
             waits: self.waits(),
+            slowest: host_lines(self.frontier.slowest(SHOWN_HOSTS)),
+            busiest: host_lines(self.frontier.busiest(SHOWN_HOSTS)),
+            seed_failures: self.seed_failures.shown(),
+            seeds_failed: self.seed_failures.count(),
             note: note.to_owned(),
             doors: self.door_reports(),
+        }
+    }
+
+    fn inner(&self) -> Inner {
+        let (frontier, dns) = (self.frontier.counters(), self.pool.dns());
+        let (robots_rules, robots_bytes) = self.frontier.rules_held();
+        Inner {
+            seen_ram: self.seen.ram_bytes(),
+            seen_disk: self.seen.disk_bytes(),
+            hosts_in_ram: frontier.hosts_in_ram,
+            heads: frontier.heads,
+            head_bytes: frontier.head_bytes,
+            robots_rules,
+            robots_bytes,
+            dns_names: dns.names,
+            dns_asked: dns.asked,
+            dns_hits: dns.hits,
+            dns_lookups: dns.lookups,
+            dns_seconds: dns.lookup_time.as_secs_f64(),
         }
     }
 
@@ -403,6 +496,10 @@ impl Node {
                 .pages
                 .is_some_and(|most| self.tally.pages_fetched() >= most)
     }
+}
+
+fn host_lines(hosts: Vec<Leader>) -> Vec<HostLine> {
+    hosts.into_iter().map(HostLine::from).collect()
 }
 
 /// Resident memory of this process, in bytes; 0 where the system does not tell.

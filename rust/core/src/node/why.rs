@@ -9,7 +9,9 @@ use super::{Node, NodeError, NodeSettings, seeds};
 use crate::canonical::{Rules, Url, canonical, partition};
 use crate::clock::Clock;
 use crate::frontier::robots::Robots;
-use crate::frontier::{HostView, QueueLook, RobotsState, find_queued, stored_host, stored_robots};
+use crate::frontier::{
+    HostView, InQueue, QueueLook, RobotsState, find_queued, stored_host, stored_robots,
+};
 use crate::links::patterns::{look_up, stored_parameters};
 use crate::links::rules::{Facts, RuleSet};
 use crate::links::scope::Scope;
@@ -246,6 +248,17 @@ fn queued(look: &QueueLook) -> Value {
             "not_before": place.not_before.map(seconds),
         }),
     }
+}
+
+/// A queued URL, for a list of them.
+pub(super) fn queued_url(place: &InQueue) -> Value {
+    json!({
+        "url": place.link.url.as_str(),
+        "score": place.link.score.map(Score::value),
+        "depth": place.link.depth,
+        "tries": place.tries,
+        "not_before": place.not_before.map(seconds),
+    })
 }
 
 /// The reasons that policies gave, by door: for its place in the queue, and for its next visit.

@@ -21,6 +21,8 @@ use std::ops::Range;
 pub const LONGEST_TARGET: usize = 8192;
 /// A title is cut here.
 pub const TITLE_BYTES: usize = 1024;
+/// A page with less text may say no more than that it needs a browser.
+const LITTLE_TEXT: u32 = 200;
 const LANG_BYTES: usize = 64;
 /// The arena's ranges are 32 bits wide; far below that, a page is nonsense.
 const LARGEST_ARENA: usize = 1 << 30;
@@ -44,6 +46,7 @@ pub struct Extractor<'a> {
     anchor: Collapsed,
     title: Option<Collapsed>,
     titled: bool,
+    has_script: bool,
     scratch: String,
     /// The visible text, where it is asked for.
     visible: Option<Collapsed>,
@@ -83,6 +86,7 @@ impl<'a> Extractor<'a> {
             anchor: Collapsed::new(settings.anchor_bytes),
             title: None,
             titled: false,
+            has_script: false,
             scratch: String::new(),
             visible: (settings.text_bytes > 0).then(|| Collapsed::new(settings.text_bytes)),
         }
@@ -115,11 +119,27 @@ impl<'a> Extractor<'a> {
         self.page.noarchive = self.directives.noarchive;
         self.page.unavailable_after = self.directives.unavailable_after;
         self.page.text_bytes = self.signals.text_bytes();
+        self.page.scripted = self.is_scripted();
         self.page.samples = self.signals.samples();
         self.page.print = self.signals.print().titled(&self.page.title);
         self.page.simhash = self.signals.simhash();
         self.page.text = self.visible.map(Collapsed::into_text).unwrap_or_default();
         self.page
+    }
+
+    /// Whether a browser would have to make the page: it has scripts, little text, and nothing to follow.
+    fn is_scripted(&self) -> bool {
+        let leads = |link: &Link| {
+            matches!(
+                link.kind,
+                LinkKind::A
+                    | LinkKind::Area
+                    | LinkKind::Frame
+                    | LinkKind::Iframe
+                    | LinkKind::Refresh
+            )
+        };
+        self.has_script && self.page.text_bytes < LITTLE_TEXT && !self.page.links.iter().any(leads)
     }
 
     fn raw(&self, attribute: Attribute) -> Option<&'a str> {
@@ -420,7 +440,10 @@ impl<'a> Extractor<'a> {
             Tag::Applet => self.applet(),
             Tag::Object => self.add_plain(LinkKind::Object, Attribute::Data),
             Tag::Embed => self.add_plain(LinkKind::Embed, Attribute::Src),
-            Tag::Script => self.add_plain(LinkKind::Script, Attribute::Src),
+            Tag::Script => {
+                self.has_script = true;
+                self.add_plain(LinkKind::Script, Attribute::Src);
+            }
             Tag::Source => {
                 self.add_plain(LinkKind::Source, Attribute::Src);
                 self.add_plain(LinkKind::Source, Attribute::DataSrc);

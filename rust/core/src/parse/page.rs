@@ -317,6 +317,8 @@ pub struct Page {
     pub noindex: bool,
     pub nofollow: bool,
     pub noarchive: bool,
+    /// It has scripts, and hardly any text or links of its own: a browser would make the page.
+    pub scripted: bool,
     /// When the page ends to be for the public, in microseconds since the epoch. If that has passed,
     /// `noindex` is set.
     pub unavailable_after: Option<u64>,

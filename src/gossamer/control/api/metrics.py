@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from gossamer.control.api.dependencies import TEXT_REFUSALS, ServiceDep
 from gossamer.control.schemas import Alert, ControlState, NodeView, Status
+from gossamer.control.schemas.status import InnerView
 from gossamer.control.service import UnreachableError
 from gossamer.model.progress import Activity
 
@@ -37,6 +38,9 @@ GAUGES = {
     "seconds": "Seconds that the crawl has worked",
     "settings_version": "Version of the settings",
 }
+INNER_COUNTERS = {"dns_asked", "dns_hits", "dns_lookups", "dns_seconds"}
+"""Of the sizes of inner structures, those that only grow; they begin anew with a node."""
+
 NODE_GAUGES = {
     "pages_per_second": "Pages per second over the last ten",
     "urls_queued": "URLs queued",
@@ -63,6 +67,10 @@ class _Reading(Collector):
             value = getattr(status, name)
             if value is not None:
                 yield GaugeMetricFamily(f"gossamer_{name}", text, value=value)
+        for name, field in InnerView.model_fields.items():
+            text = str(field.description).capitalize()
+            family_of = CounterMetricFamily if name in INNER_COUNTERS else GaugeMetricFamily
+            yield family_of(f"gossamer_{name}", text, value=getattr(status.inner, name))
         present = sum(one.state is not ControlState.LOST for one in status.control)
         yield GaugeMetricFamily(
             "gossamer_control_nodes", "Control nodes alive, the leading one included", value=present

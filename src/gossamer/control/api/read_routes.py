@@ -14,6 +14,7 @@ from gossamer.control.schemas import (
     ControlNodeView,
     EventPage,
     History,
+    HostDetail,
     HostPage,
     HostQuery,
     HostRow,
@@ -24,9 +25,12 @@ from gossamer.control.schemas import (
     PatternQuery,
     SettingsView,
     Status,
+    StoredPage,
     SubmissionFates,
     SubmissionPage,
     UrlAccount,
+    VisitPage,
+    VisitQuery,
 )
 from gossamer.policy.hosts.outcomes import REACTIONS, group
 
@@ -72,6 +76,17 @@ async def nodes(service: ServiceDep) -> list[NodeView]:
     return await service.nodes()
 
 
+@router.get(
+    "/nodes/{node}/history", tags=["nodes"], summary="Counters of one node over time, for plots"
+)
+async def node_history(
+    service: ServiceDep,
+    node: Annotated[str, Path(min_length=1, max_length=300)],
+    seconds: Annotated[float, Query(gt=0, le=3_600)] = 600.0,
+) -> History:
+    return await service.node_history(node, seconds)
+
+
 @router.get("/control-nodes", tags=["nodes"], summary="All control nodes; who answers comes first")
 async def control_nodes(service: ServiceDep) -> list[ControlNodeView]:
     return await service.control_nodes()
@@ -90,6 +105,27 @@ async def hosts(service: ServiceDep, query: Annotated[HostQuery, Query()]) -> Ho
 @router.get("/hosts/{host}", tags=["hosts"], summary="All that is known of a host")
 async def host(service: ServiceDep, host: HostName) -> HostRow:
     return await service.host(host)
+
+
+@router.get(
+    "/hosts/{host}/detail", tags=["hosts"], summary="The first of its queue, and its robots files"
+)
+async def host_detail(service: ServiceDep, host: HostName) -> HostDetail:
+    return await service.host_detail(host)
+
+
+@router.get("/log", tags=["urls"], summary="The fetch log, newest first, a bounded part at a time")
+async def visits(service: ServiceDep, query: Annotated[VisitQuery, Query()]) -> VisitPage:
+    return await service.visits(query)
+
+
+@router.get(
+    "/stored", tags=["urls"], summary="What is stored of a URL's last visit, as plain text in JSON"
+)
+async def stored_page(
+    service: ServiceDep, url: Annotated[str, Query(min_length=1, max_length=8192)]
+) -> StoredPage:
+    return await service.stored_page(url)
 
 
 @router.get("/patterns", tags=["hosts"], summary="URL patterns that bring nothing new, and why")
@@ -114,7 +150,7 @@ async def submissions(
 @router.get("/seeds/{number}", tags=["seeds"], summary="What became of each seed")
 async def submission(
     service: ServiceDep,
-    number: Annotated[int, Path(ge=1, le=2**53)],
+    number: Annotated[int, Path(ge=0, le=2**53, description="0: what the crawl was begun with")],
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     limit: Limit = 50,
 ) -> SubmissionFates:

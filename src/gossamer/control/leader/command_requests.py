@@ -20,6 +20,7 @@ from gossamer.policy.chosen import check_change
 
 LOOKS = {
     "why", "visits", "aliases", "status", "host", "hosts", "patterns", "last_visits", "partition_sizes",
+    "log", "stored", "host_detail",
 }  # fmt: skip
 """Questions to a node that change nothing."""
 

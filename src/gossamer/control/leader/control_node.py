@@ -309,7 +309,8 @@ class ControlNode:
         if value is None or value.epoch == 0:
             view.phase = "waiting"
             return
-        if limit_reached(self.settings.current.limits, view.progress()) or (
+        view.limited = limit_reached(self.settings.current.limits, view.progress())
+        if view.limited or (
             self.seeds.empty and not self.resend.pending and await self.termination.reached(value)
         ):
             view.phase = "finished"

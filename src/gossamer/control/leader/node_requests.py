@@ -1,6 +1,7 @@
 """Questions to crawl nodes: to one, or to all that live."""
 
 import asyncio
+from collections.abc import Callable
 
 from gossamer.cluster.requests import ask_node
 from gossamer.control.leader.membership import Membership
@@ -33,17 +34,25 @@ class NodeRequests:
         Asked are also those whose record the engine has lost: they may live. `EngineAwayError`: it is
         not known yet who there is.
         """
+        return await self.ask_each(name, lambda _node: {} if body is None else body, seconds)
+
+    async def ask_each(
+        self, name: str, body: Callable[[str], object | None], seconds: float = ANSWER
+    ) -> dict[str, object]:
+        """The same, with a body for each of them; one whose body is None is not asked."""
         if not self._membership.complete:
             raise EngineAwayError("the nodes of this crawl were not read from the engine yet")
 
-        async def one(node: str) -> object:
+        async def one(node: str, of_it: object) -> object:
             try:
-                return await self.ask(node, name, body, seconds)
+                return await self.ask(node, name, of_it, seconds)
             except GossamerError as error:
                 return {"error": str(error)}
 
         names = sorted(known.name for known in self._membership.expected())
-        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+        bodies = {node: of_it for node in names if (of_it := body(node)) is not None}
+        answers = await asyncio.gather(*(one(node, of_it) for node, of_it in bodies.items()))
+        return dict(zip(bodies, answers, strict=True))
 
     async def snapshot_all(self) -> dict[str, object]:
         """Snapshots of everything, now; gives for each node how many, or its error."""

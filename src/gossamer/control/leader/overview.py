@@ -53,6 +53,8 @@ class Overview:
         self._events: deque[str] = deque(maxlen=LAST_EVENTS)
         self.phase = "waiting"
         """waiting, running, paused, finished, stopping"""
+        self.limited = False
+        """It is finished because of a limit, not because everything was visited."""
         self.error = ""
         """What the loop waits for, if it does."""
 
@@ -78,7 +80,7 @@ class Overview:
             partitions=len(value.rows) if value else 0,
             moving=value.moving if value else 0,
             ownerless=value.ownerless if value else 0,
-            progress=self.progress(_ACTIVITY.get(self.phase, Activity.RUNNING)),
+            progress=self.progress(self._activity()),
             nodes=self.nodes(),
             controls=self.control_nodes(),
             stream_messages=self._stream_watch.messages,
@@ -87,6 +89,11 @@ class Overview:
             events=list(self._events)[-SHOWN_EVENTS:],
             error=self.error or (STREAM_FULL if self._stream_watch.full else ""),
         )
+
+    def _activity(self) -> Activity:
+        if self.phase == "finished" and self.limited:
+            return Activity.LIMIT_REACHED
+        return _ACTIVITY.get(self.phase, Activity.RUNNING)
 
     def control_nodes(self) -> list[ControlLine]:
         """The one that is asked comes first."""

@@ -64,6 +64,10 @@ class SeedQueue:
     def __len__(self) -> int:
         return len(self._seeds)
 
+    def first(self, most: int) -> list[str]:
+        """The first seeds of the crawl; targets of redirects are none."""
+        return [seed.url for seed in self._seeds[:most] if not seed.hops]
+
     @property
     def empty(self) -> bool:
         """Everything was sent."""

@@ -78,6 +78,15 @@ from gossamer.control.schemas.urls import (
     UrlAccount,
     VisitLine,
 )
+from gossamer.control.schemas.visits import (
+    HostDetail,
+    LoggedVisit,
+    QueuedUrl,
+    RobotsText,
+    StoredPage,
+    VisitPage,
+    VisitQuery,
+)
 
 __all__ = [
     "Access",
@@ -101,12 +110,14 @@ __all__ = [
     "History",
     "HostAction",
     "HostCommand",
+    "HostDetail",
     "HostPage",
     "HostQuery",
     "HostRow",
     "HostSort",
     "LastVisit",
     "LearntParameter",
+    "LoggedVisit",
     "NodeCommand",
     "NodeState",
     "NodeView",
@@ -117,7 +128,9 @@ __all__ = [
     "PatternQuery",
     "Problem",
     "QueuePlace",
+    "QueuedUrl",
     "RobotsRule",
+    "RobotsText",
     "RobotsVerdict",
     "RobotsView",
     "Role",
@@ -129,6 +142,7 @@ __all__ = [
     "SettingsView",
     "Severity",
     "Status",
+    "StoredPage",
     "SubmissionFates",
     "SubmissionPage",
     "SubmitSeeds",
@@ -136,4 +150,6 @@ __all__ = [
     "TakenUp",
     "UrlAccount",
     "VisitLine",
+    "VisitPage",
+    "VisitQuery",
 ]

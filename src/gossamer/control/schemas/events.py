@@ -24,6 +24,8 @@ class EventKind(StrEnum):
     NODE_FAILED = "node_failed"
     HAND_OVER = "hand_over"
     CONTROL = "control"
+    OUTAGE = "outage"
+    OUTAGE_ENDED = "outage_ended"
     ALERT = "alert"
     ALERT_ENDED = "alert_ended"
 
@@ -62,6 +64,10 @@ class Alert(Schema):
     since: float
     node: str | None = None
     host: str | None = None
+    hosts: dict[str, str] = Field(
+        default={},
+        description="the query of `GET /hosts` that gives the hosts concerned; empty: none",
+    )
 
 
 class History(Schema):

@@ -33,6 +33,10 @@ class HostQuery(Schema):
         default="", max_length=255, description="part of the host's name; `^` first: its beginning"
     )
     standing: HostStanding | None = Field(default=None, description="only hosts that stand so")
+    failure: str | None = Field(
+        default=None, max_length=40,
+        description="only hosts that failed with this outcome last, or were given up for it",
+    )  # fmt: skip
     cursor: str | None = Field(
         default=None, max_length=512, description="`next` of the page before; absent: from the top"
     )

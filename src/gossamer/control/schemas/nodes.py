@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from gossamer.control.schemas.base import Schema
+from gossamer.control.schemas.status import InnerView
 
 
 class NodeState(StrEnum):
@@ -39,6 +40,7 @@ class NodeView(Schema):
     partitions: int
     settings_version: int = Field(description="the version of the settings that it works with")
     note: str = ""
+    inner: InnerView = InnerView()
 
 
 class NodeCommand(StrEnum):

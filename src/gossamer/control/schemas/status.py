@@ -7,7 +7,7 @@ import msgspec
 from pydantic import Field
 
 from gossamer.control.schemas.base import Schema
-from gossamer.model.progress import Activity, DoorReport
+from gossamer.model.progress import Activity, DoorReport, Inner
 from gossamer.model.waits import Wait
 from gossamer.policy.hosts.outcomes import Group
 
@@ -81,6 +81,27 @@ def wait_views(waits: dict[str, Wait]) -> dict[str, WaitView]:
     return {reason: WaitView(**msgspec.structs.asdict(wait)) for reason, wait in waits.items()}
 
 
+class InnerView(Schema):
+    """Sizes of what the nodes hold in memory; what their caches of names did since they began."""
+
+    seen_ram: int = Field(default=0, description="bytes of the seen test in memory")
+    seen_disk: int = Field(default=0, description="bytes of the files of the seen test")
+    hosts_in_ram: int = Field(default=0, description="hosts in memory")
+    heads: int = Field(default=0, description="queued URLs in memory")
+    head_bytes: int = Field(default=0, description="their bytes")
+    robots_rules: int = Field(default=0, description="robots files whose rules are in memory")
+    robots_bytes: int = Field(default=0, description="bytes of these files")
+    dns_names: int = Field(default=0, description="names in the DNS cache")
+    dns_asked: int = Field(default=0, description="questions to the DNS cache")
+    dns_hits: int = Field(default=0, description="questions answered without a look-up")
+    dns_lookups: int = Field(default=0, description="DNS look-ups that have ended")
+    dns_seconds: float = Field(default=0.0, description="seconds that they took, all together")
+
+
+def inner_view(inner: Inner) -> InnerView:
+    return InnerView(**msgspec.structs.asdict(inner))
+
+
 class Status(Schema):
     """Counters of the whole crawl. Totals count from its first start, not from this process's."""
 
@@ -117,25 +138,35 @@ class Status(Schema):
     soft_404s: int = Field(
         default=0, description="visits that brought what their host answers to a missing name"
     )
+    script_pages: int = Field(
+        default=0, description="pages with scripts and hardly any text or links of their own"
+    )
     rss: int = Field(description="memory of all crawl nodes")
-    disk: int = Field(description="size of the stores")
+    disk: int = Field(description="all that the directories of the crawl nodes take on the disk")
     disk_free: int | None = Field(description="free bytes where the crawl is; the least of all")
     seconds: float = Field(description="time that the crawl has worked")
     pages_per_second: float = Field(description="over the last 10 s")
     bytes_per_second: float = Field(description="over the last 10 s")
-    eta_seconds: float | None = Field(description="time left; null: cannot be told")
-    eta_from: str | None = Field(description="what ends the crawl then: a limit or the queue")
+    eta_seconds: float | None = Field(description="time left, at least; null: cannot be told")
+    eta_from: str | None = Field(
+        description="what ends the crawl then: a limit, the queue or the slowest host"
+    )
     next_due: float | None = Field(description="nothing is due before; null: something is")
     waits: dict[str, WaitView] = Field(
         default={},
         description="by the outcome that made them wait; the gap between two visits is none of these",
     )
     note: str
+    read_only: str | None = Field(
+        default=None,
+        description="why nothing can be changed: this is a crawl's directory, not a running crawl; null: it can be",
+    )
     nodes: int
     settings_version: int
     alerts: int = Field(description="how many alerts stand now")
     doors: dict[str, DoorView] = Field(default={}, description="only doors with policies")
     control: list[ControlNodeView] = Field(description="who answers comes first")
+    inner: InnerView = InnerView()
 
 
 class OutcomeView(Schema):

@@ -47,6 +47,7 @@ class LastVisit(Schema):
     last_change: float | None = None
     reason: str | None = Field(default=None, description="why, where the outcome does not say")
     warc_file: int | None = Field(description="serial number of the WARC file")
+    warc_name: str | None = Field(default=None, description="its name; null: it is not to be found")
     warc_offset: int | None
     warc_length: int | None
 

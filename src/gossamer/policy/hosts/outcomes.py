@@ -191,7 +191,10 @@ FORMER: Final = {"trap_suspected": "an earlier version refused it for its look"}
 
 def meaning(outcome: str) -> str:
     """For people, also of an outcome of an earlier version."""
-    return FORMER[outcome] if outcome in FORMER else REACTIONS[outcome].meaning
+    if outcome in FORMER:
+        return FORMER[outcome]
+    known = REACTIONS.get(outcome)
+    return known.meaning if known else "an outcome that this version does not know"
 
 
 USUAL: Final = frozenset({"fetched", "not_modified", "redirected", "duplicate", "gone"})

@@ -22,6 +22,7 @@ use table::Table;
 use super::host::{HostRecord, seconds};
 use super::{Frontier, Micros};
 use crate::canonical::partition;
+use crate::outcome::Outcome;
 use crate::store::state::Writes;
 
 const MOST_PENDING: usize = 16_384;
@@ -75,7 +76,7 @@ impl Listed {
         })
     }
 
-    fn of(record: &HostRecord) -> Listed {
+    pub(super) fn of(record: &HostRecord) -> Listed {
         if record.blocked || (record.queued > 0 && record.budget_used(0)) {
             Listed::Blocked
         } else if record.given_up.is_some() {
@@ -90,6 +91,13 @@ impl Listed {
     }
 }
 
+/// What keeps a host from being visited well: why it was given up, or how it failed last.
+fn failure(record: &HostRecord) -> Option<Outcome> {
+    let unanswered = record.robots.iter().find_map(|robots| robots.unanswered);
+    let trouble = record.trouble.map(|trouble| trouble.outcome);
+    record.given_up.or(trouble).or(unanswered)
+}
+
 /// Which hosts, in what order, from where on.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -98,6 +106,8 @@ pub struct Question {
     pub search: String,
     pub from_start: bool,
     pub listed: Option<Listed>,
+    /// Only hosts that failed so last, or were given up for it.
+    pub failure: Option<Outcome>,
     /// Only these.
     pub among: Option<HashSet<u64>>,
     /// The last host of the page before.
@@ -143,6 +153,7 @@ struct Row {
     last: u32,
     due: u32,
     listed: Listed,
+    failure: Option<Outcome>,
 }
 
 /// The list. Cheap to clone; clones are one list.
@@ -175,6 +186,7 @@ impl HostList {
             last: seconds(record.last_end),
             due: seconds(due),
             listed: Listed::of(record),
+            failure: failure(record),
         });
         if pending.len() >= MOST_PENDING
             && let Ok(mut table) = self.shared.table.try_lock()

@@ -5,6 +5,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use memchr::memmem::Finder;
 
+use crate::outcome::Outcome;
+
 use super::{Found, Listed, Place, Question, Row, Sort};
 
 /// Columns. A row that is gone has no name and is not in the map; its place is used again.
@@ -18,6 +20,7 @@ pub(super) struct Table {
     last: Vec<u32>,
     due: Vec<u32>,
     listed: Vec<Option<Listed>>,
+    failure: Vec<Option<Outcome>>,
     /// All names one after the other, and where each begins and ends.
     text: String,
     names: Vec<(u64, u16)>,
@@ -31,6 +34,7 @@ impl Table {
         let columns = self.keys.capacity() * 8
             + self.queued.capacity() * 5 * 4
             + self.listed.capacity()
+            + self.failure.capacity()
             + self.names.capacity() * size_of::<(u64, u16)>();
         columns + self.rows.capacity() * 17 + self.text.capacity()
     }
@@ -46,6 +50,7 @@ impl Table {
         self.last[at] = row.last;
         self.due[at] = row.due;
         self.listed[at] = Some(row.listed);
+        self.failure[at] = row.failure;
     }
 
     fn make_room(&mut self, key: u64, name: &str) -> usize {
@@ -60,6 +65,7 @@ impl Table {
             self.keys.push(key);
             self.names.push(place);
             self.listed.push(None);
+            self.failure.push(None);
             for column in [
                 &mut self.queued,
                 &mut self.pages,
@@ -156,6 +162,9 @@ impl Table {
             return false;
         };
         if question.listed.is_some_and(|wanted| wanted != listed) {
+            return false;
+        }
+        if question.failure.is_some() && question.failure != self.failure[at] {
             return false;
         }
         if let Some(among) = &question.among

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::host::Trouble;
 use super::*;
 
 fn question(sort: Sort, most: usize) -> Question {
@@ -8,6 +9,7 @@ fn question(sort: Sort, most: usize) -> Question {
         search: String::new(),
         from_start: false,
         listed: None,
+        failure: None,
         among: None,
         after: None,
         most,
@@ -98,4 +100,27 @@ fn what_waits_is_bounded_without_questions() {
         list.find(&question(Sort::Queued, 1)).total,
         MOST_PENDING as u64
     );
+}
+
+#[test]
+fn hosts_are_found_by_how_they_failed_last() {
+    let list = HostList::default();
+    let failing = |outcome| HostRecord {
+        trouble: Some(Trouble { outcome, until: 9 }),
+        ..record("a.test", 1, 0)
+    };
+    list.note(1, &failing(Outcome::ConnectFailed), 0);
+    list.note(2, &failing(Outcome::TimedOut), 0);
+    let given_up = HostRecord {
+        given_up: Some(Outcome::ConnectFailed),
+        ..failing(Outcome::TimedOut)
+    };
+    list.note(3, &given_up, 0);
+    list.note(4, &record("b.test", 1, 0), 0);
+    let mut ask = question(Sort::Queued, 9);
+    ask.failure = Some(Outcome::ConnectFailed);
+    assert_eq!(all(&list, ask.clone()), [1, 3]);
+    // It has answered well since.
+    list.note(1, &record("a.test", 1, 0), 0);
+    assert_eq!(all(&list, ask), [3]);
 }

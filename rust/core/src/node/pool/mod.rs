@@ -83,6 +83,8 @@ pub struct Facts {
     pub noindex: bool,
     pub nofollow: bool,
     pub noarchive: bool,
+    /// Scripts, and hardly any text or links of its own.
+    pub scripted: bool,
     /// The URL that the page names as its own.
     pub canonical: Option<Url>,
     /// The page names another URL as its own.

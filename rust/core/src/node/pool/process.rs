@@ -234,6 +234,7 @@ fn facts(page: Page, canonical: Option<Url>) -> Facts {
         noindex: page.noindex,
         nofollow: page.nofollow,
         noarchive: page.noarchive,
+        scripted: page.scripted,
         elsewhere: false,
         print: Print::default(),
     }

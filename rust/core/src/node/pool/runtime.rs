@@ -15,7 +15,7 @@ use super::resting::Resting;
 use super::{Parts, Policies, Task, VisitGate, VisitSettings, Visited};
 use crate::canonical::{Rules, Url};
 use crate::clock::Clock;
-use crate::fetch::{AddressGate, Fetcher, Limiter, LimiterSettings, Request};
+use crate::fetch::{AddressGate, DnsCounters, Fetcher, Limiter, LimiterSettings, Request};
 use crate::links::rules;
 use crate::outcome::Outcome;
 
@@ -167,6 +167,12 @@ impl FetcherPool {
     #[must_use]
     pub fn concurrency(&self) -> usize {
         self.shared.limiter.limit()
+    }
+
+    /// What the cache of names did so far.
+    #[must_use]
+    pub fn dns(&self) -> DnsCounters {
+        self.shared.fetcher.dns()
     }
 
     /// The `Cookie` field that a URL would be asked with now, where cookies are kept.

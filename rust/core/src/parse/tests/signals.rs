@@ -37,6 +37,21 @@ fn markup_case_space_and_punctuation_do_not_matter() {
 }
 
 #[test]
+fn a_page_that_scripts_would_make_is_told_from_one_with_text_or_links() {
+    let shell = "<html><head><title>Shop</title><script src=/app.js></script></head><body><div id=root></div>\
+         <noscript>You need to enable JavaScript to run this app.</noscript></body></html>";
+    assert!(page(shell).scripted);
+    assert!(page("<app-root></app-root><script>start()</script><link rel=icon href=/i>").scripted);
+    let text = "word ".repeat(60);
+    assert!(!page(&format!("{shell}{text}")).scripted, "it has text");
+    assert!(
+        !page(&format!("{shell}<a href=/next>next</a>")).scripted,
+        "it has a link"
+    );
+    assert!(!page("<p>short</p>").scripted, "it has no script");
+}
+
+#[test]
 fn a_small_change_stays_near_and_another_text_is_far() {
     let mut near = Vec::new();
     let mut far = Vec::new();

@@ -101,6 +101,17 @@ export function relative(time, now) {
   return away > 0 ? `${span(Math.round(away))} ago` : `in ${span(Math.ceil(-away))}`;
 }
 
+/**
+ * The same to its largest unit: 3 min ago. For tables.
+ * @param {number} time
+ * @param {number} now
+ */
+export function roughly(time, now) {
+  const [first = "", unit = ""] = relative(time, now).replace(/^in /u, "").split(" ");
+  if (first === "now" || !unit) return relative(time, now);
+  return now >= time ? `${first} ${unit} ago` : `in ${first} ${unit}`;
+}
+
 /** @param {number} figures */
 const two = (figures) => String(figures).padStart(2, "0");
 

@@ -16,6 +16,8 @@ const COLUMNS = /** @type {const} */ (["pages", "bytes", "urls_queued", "hosts_a
 
 export class Past {
   #seconds = 600;
+  /** @type {[number, number] | null} a range that does not go on with the time */
+  #fixed = null;
   #step = 1;
   /** @type {Reading[]} */
   #rows = [];
@@ -24,14 +26,21 @@ export class Past {
     return this.#seconds;
   }
 
+  get fixed() {
+    return this.#fixed;
+  }
+
   /**
+   * `fixed`: only this part of the last `seconds`.
    * @param {Api} api
    * @param {number} seconds
    * @param {AbortSignal} signal
+   * @param {[number, number] | null} fixed
    */
-  async load(api, seconds, signal) {
+  async load(api, seconds, signal, fixed = null) {
     const past = await api.get("/history", { query: { seconds }, signal });
     this.#seconds = seconds;
+    this.#fixed = fixed;
     this.#step = past.step;
     this.#rows = past.times.map((time, at) => ({
       time,
@@ -46,6 +55,7 @@ export class Past {
     if (last && status.time - last.time < this.#step * 0.9) return;
     const columns = Object.fromEntries(COLUMNS.map((name) => [name, status[name]]));
     this.#rows.push({ time: status.time, columns, outcomes: status.outcomes });
+    if (this.#fixed) return;
     const first = this.#rows.findIndex((row) => status.time - row.time <= this.#seconds);
     this.#rows.splice(0, first);
   }
@@ -56,6 +66,7 @@ export class Past {
    * @returns {[number, number]}
    */
   span(now) {
+    if (this.#fixed) return this.#fixed;
     const first = this.#rows[0]?.time ?? now;
     return [now - Math.min(this.#seconds, Math.max(60, now - first)), now];
   }

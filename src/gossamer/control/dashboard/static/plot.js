@@ -172,7 +172,8 @@ export class Plot {
 
   /** @param {Data} data */
   #say({ times, series }) {
-    const at = this.#at === null ? times.length - 1 : nearest(times, this.#at);
+    const last = times.findLastIndex((_, index) => series.some(({ values }) => (values[index] ?? null) !== null));
+    const at = this.#at === null ? last : nearest(times, this.#at);
     /** @param {number | null | undefined} value */
     const text = (value) => (value === null || value === undefined ? "–" : this.#format(value));
     const single = series.length === 1;
@@ -209,7 +210,7 @@ function nearest(times, wanted) {
 }
 
 /**
- * 0, and three to five round steps up to at least `highest`. In base 1024 they are round in its largest unit.
+ * 0, and up to five round steps of whole numbers up to at least `highest`. In base 1024 they are round in its largest unit.
  * @param {number} highest
  * @param {1000 | 1024} base
  * @returns {number[]}
@@ -219,10 +220,11 @@ export function niceTicks(highest, base = 1000) {
     const unit = 1024 ** Math.max(0, Math.floor(Math.log2(highest) / 10));
     return niceTicks(highest / unit).map((tick) => tick * unit);
   }
-  const rough = highest / 4;
+  // Whole numbers only: half a URL is none, and what is rarer than one in a second shows as such.
+  const rough = Math.max(1, highest / 4);
   const size = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 2.5, 5].find((one) => one * size >= rough * 0.999) ?? 10;
-  const number = Math.ceil((highest * 0.999) / (factor * size));
+  const factor = [1, 2, 2.5, 5].find((one) => one * size >= rough * 0.999 && Number.isInteger(one * size)) ?? 10;
+  const number = Math.max(1, Math.ceil((highest * 0.999) / (factor * size)));
   return Array.from({ length: number + 1 }, (_, at) => Number((at * factor * size).toPrecision(10)));
 }
 

@@ -8,6 +8,7 @@ import { clearNotices, doing, places } from "./notices.js";
 import * as events from "./pages/events.js";
 import * as host from "./pages/host.js";
 import * as hosts from "./pages/hosts.js";
+import * as log from "./pages/log.js";
 import * as nodes from "./pages/nodes.js";
 import * as overview from "./pages/overview.js";
 import * as partitions from "./pages/partitions.js";
@@ -45,6 +46,7 @@ const PAGES = [
   ["partitions", "Partitions", partitions],
   ["hosts", "Hosts", hosts, host],
   ["url", "URL", url],
+  ["log", "Fetch log", log],
   ["settings", "Settings", settings],
   ["seeds", "Seeds", seeds, submission],
   ["events", "Events", events],
@@ -168,7 +170,7 @@ export class Shell {
   /** @param {Status} status */
   #show(status) {
     const now = status.wanted === "stop" ? "stopping" : status.activity;
-    say(this.#state, capital(words(now)));
+    say(this.#state, capital(words(now)) + (status.read_only === null ? "" : ", read-only"));
     this.#state.className = `pill ${TONES[now] ?? "warn"}`;
     if (this.#crawl.textContent !== status.crawl) {
       fill(this.#crawl, web(status.crawl));
@@ -177,6 +179,8 @@ export class Shell {
     const paused = status.wanted === "pause";
     say(this.#steer, paused ? "Resume" : "Pause");
     this.#steer.disabled = status.wanted === "stop";
+    // Of a crawl that has ended only files are shown: nothing can be steered.
+    this.#steer.hidden = status.read_only !== null;
     this.#next = paused ? "resume" : "pause";
     if (this.#context.live.state === "live") {
       this.#line.title = `${figure(status.pages_per_second)} pages/s`;
@@ -199,7 +203,7 @@ export class Shell {
     say(
       this.#lost,
       live.ended
-        ? "The crawl has ended and its control node with it. What is shown is the last that was heard; everything is kept in the crawl's directory."
+        ? "The crawl has ended and its control node with it. What is shown is the last that was heard; everything is kept in the crawl's directory, and `gossamer open` shows it again."
         : `The control node has not answered for ${span(Math.round(away))}. What is shown is old. It is tried again by itself; the crawl does not need this page.`,
     );
   }

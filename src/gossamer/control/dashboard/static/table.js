@@ -1,7 +1,7 @@
 // A table of rows with keys. A redraw touches only the cells whose value changed, so that a press
 // of a button, a selection or the focus survives the next reading.
 
-import { fill, h } from "./dom.js";
+import { button, fill, h } from "./dom.js";
 
 /**
  * @import { Child } from "./dom.js"
@@ -15,6 +15,8 @@ import { fill, h } from "./dom.js";
  * @property {string} label
  * @property {(row: R) => unknown} of
  * @property {(row: R) => Child | Child[]} [draw]
+ * @property {string} [sort] who asked for the rows sorts them by this; see `onsort`
+ * @property {(row: R) => number | string | null} [order] the table sorts the rows that it has by this
  * @property {boolean} [number]
  * @property {boolean} [wide]
  */
@@ -28,15 +30,28 @@ export class Table {
   /** @type {Map<string | number, Shown>} */
   #rows = new Map();
   #body = h("tbody", { role: "rowgroup" });
+  /** @type {HTMLElement[]} */
+  #heads;
+  /** @type {R[]} */
+  #given = [];
+  /** @type {{ column: Column<R>, down: boolean } | null} the order of the table's own */
+  #order = null;
+  /** @type {((sort: string) => unknown) | undefined} */
+  #onsort;
 
-  /** @param {{ caption: string, columns: Column<R>[], key: (row: R) => string | number, className?: string }} given */
-  constructor({ caption, columns, key, className = "" }) {
+  /**
+   * `onsort`: called with a column's `sort` when its head is pressed.
+   * @param {{ caption: string, columns: Column<R>[], key: (row: R) => string | number, className?: string, onsort?: (sort: string) => unknown }} given
+   */
+  constructor({ caption, columns, key, className = "", onsort }) {
     this.#columns = columns;
     this.#key = key;
+    this.#onsort = onsort;
     // Roles are spelled out: narrow screens show rows as cards, which would take the roles away.
     const heads = columns.map((column) =>
-      h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.label),
+      h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, this.#head(column)),
     );
+    this.#heads = heads;
     this.element = h(
       "div",
       { class: "table-place" },
@@ -50,8 +65,56 @@ export class Table {
     );
   }
 
+  /** @param {Column<R>} column */
+  #head(column) {
+    if (!column.order && !(column.sort && this.#onsort)) return column.label;
+    return button(column.label, () => this.#sortBy(column), { class: "sort" });
+  }
+
+  /** @param {Column<R>} column */
+  #sortBy(column) {
+    if (column.sort && this.#onsort) {
+      this.#onsort(column.sort);
+      return;
+    }
+    // Figures are looked at from the largest down, names from the first on.
+    this.#order = { column, down: this.#order?.column === column ? !this.#order.down : column.number === true };
+    this.#mark(column, this.#order.down);
+    this.show(this.#given);
+  }
+
+  /**
+   * @param {Column<R> | undefined} sorted
+   * @param {boolean} down
+   */
+  #mark(sorted, down) {
+    this.#columns.forEach((column, at) => {
+      if (column === sorted) this.#heads[at]?.setAttribute("aria-sort", down ? "descending" : "ascending");
+      else this.#heads[at]?.removeAttribute("aria-sort");
+    });
+  }
+
+  /**
+   * Marks the column that the rows come sorted by.
+   * @param {string} sort
+   */
+  sorted(sort) {
+    const column = this.#columns.find((one) => one.sort === sort);
+    this.#mark(column, column?.number === true);
+  }
+
   /** @param {R[]} rows */
-  show(rows) {
+  #ordered(rows) {
+    const of = this.#order?.column.order;
+    if (!of) return rows;
+    const sign = this.#order?.down ? -1 : 1;
+    return rows.toSorted((a, b) => sign * compare(of(a), of(b)));
+  }
+
+  /** @param {R[]} given */
+  show(given) {
+    this.#given = given;
+    const rows = this.#ordered(given);
     const left = new Map();
     let place = this.#body.firstElementChild;
     for (const row of rows) {
@@ -93,4 +156,14 @@ export class Table {
       fill(cell, column.draw ? column.draw(row) : String(value));
     });
   }
+}
+
+/**
+ * What is absent comes first.
+ * @param {number | string | null} a
+ * @param {number | string | null} b
+ */
+function compare(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
 }

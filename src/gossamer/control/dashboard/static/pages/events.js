@@ -16,11 +16,11 @@ const GROUPS = [
   ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint", "rerank"].includes(kind)],
   ["nodes", "Nodes and hand-overs", (kind) => kind.startsWith("node") || kind === "hand_over" || kind === "control"],
   ["changes", "Settings, hosts and seeds", (kind) => ["setting", "host", "seeds"].includes(kind)],
-  ["alerts", "Alerts", (kind) => kind.startsWith("alert")],
+  ["alerts", "Alerts and outages", (kind) => kind.startsWith("alert") || kind.startsWith("outage")],
 ];
 const MOST = 500;
 /** @type {Partial<Record<EventKind, string>>} */
-const TONES = { alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
+const TONES = { outage: "bad", outage_ended: "good", alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
 
 /**
  * @param {HTMLElement} root
@@ -75,7 +75,8 @@ function line(event, now) {
       "span",
       { class: "event-text" },
       web(event.text),
-      event.host !== null && [" ", link(`#/hosts/${encodeURIComponent(event.host)}`, "host")],
+      event.host !== null && h("span", {}, " ", link(`#/hosts/${encodeURIComponent(event.host)}`, "host")),
+      event.kind === "outage" && typeof event.data.outcome === "string" && h("span", {}, " ", link(`#/hosts?failure=${encodeURIComponent(event.data.outcome)}&sort=errors`, "all hosts that fail so")),
       target && [" ", target],
       h("span", { class: "sub" }, [event.node && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
     ),
@@ -95,7 +96,7 @@ function auditTable(lines) {
     { class: "table-place" },
     h(
       "table",
-      { class: "cards", role: "table" },
+      { class: "cards lines", role: "table" },
       h("caption", { class: "unseen" }, "Audit log"),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["When", "Who", "What", "Old", "New", "Done"].map((one) => h("th", { scope: "col", role: "columnheader" }, one)))),
       h(

@@ -1,13 +1,15 @@
 // A host: all that is known of it, and what can be done.
 
 import { keepAsking } from "../asking.js";
-import { facts, fill, h, link, web } from "../dom.js";
-import { bytes, count, date, relative, span, words } from "../format.js";
+import { empty, facts, fill, h, link, plain, web } from "../dom.js";
+import { bytes, count, counted, date, figure, relative, short, span, words } from "../format.js";
 import { actions, gapSource, nextVisit, robots, standing } from "../hosting.js";
 import { patternCards } from "../patterns.js";
+import { Plot } from "../plot.js";
+import { Visits, urlPage } from "../visits.js";
 
 /**
- * @import { HostRow, RobotsView } from "api"
+ * @import { HostDetail, HostRow, LoggedVisit, QueuedUrl, RobotsText, RobotsView } from "api"
  * @import { Child } from "../dom.js"
  * @import { Context } from "../shell.js"
  */
@@ -19,14 +21,32 @@ import { patternCards } from "../patterns.js";
 export function show(root, context) {
   const { api, live, signal, operates, rest: name } = context;
   const place = h("div", {});
+  const queue = h("section", { class: "card" });
+  const robotsFiles = h("section", { class: "card" });
+  const errors = h("div", {}, h("p", { class: "hint" }, "Looking…"));
+  const plot = new Plot({ title: "Time to answer", unit: "milliseconds, by visit", format: (value) => `${figure(value)} ms`, axis: short });
+  const visits = new Visits(context, { host: name }, {
+    caption: "Recent visits", limit: 100, host: false,
+    onshow: (shown) => { drawTimes(plot, shown); fill(errors, failures(shown, context)); },
+  });
   const steering = h("div", {});
   root.append(
     h("p", { class: "crumb" }, link("#/hosts", "Hosts")),
     h("h1", {}, web(name)),
     steering,
     place,
+    h("div", { class: "below halves" }, plot.element, h("section", { class: "card" }, h("h2", {}, "Recent failures"), errors)),
+    h("div", { class: "below halves" }, queue, robotsFiles),
     h("div", { class: "below" }, patternCards(context, name)),
+    h("h2", {}, "Recent visits"),
+    visits.element,
   );
+  visits.begin();
+  signal.addEventListener("abort", () => plot.close());
+  keepAsking(context, queue, 10, () => api.get("/hosts/{host}/detail", { path: { host: name }, signal }), (detail) => {
+    fill(queue, queueSample(detail.queue, live.now()));
+    showRobots(robotsFiles, detail);
+  });
   let drawn = "";
   /** @param {HostRow} host */
   const draw = (host) => {
@@ -89,4 +109,81 @@ export function account(host, now) {
       ]),
     ),
   );
+}
+
+/**
+ * @param {Plot} plot
+ * @param {LoggedVisit[]} visits
+ */
+function drawTimes(plot, visits) {
+  // Lines of URLs that were never asked for (set aside, dropped) took no time.
+  const took = visits.filter((visit) => visit.ip !== null && visit.ms !== null).toReversed();
+  const [first, last] = [took[0]?.time ?? 0, took.at(-1)?.time ?? 0];
+  plot.show({
+    times: took.map((visit) => visit.time),
+    series: [{ label: "took", colour: 1, values: took.map((visit) => visit.ms) }],
+    span: [Math.min(first, last - 60), last],
+    least: 10,
+    now: took.length ? counted(took.length, "visit") : "",
+  });
+}
+
+/**
+ * @param {LoggedVisit[]} visits
+ * @param {Context} context
+ */
+function failures(visits, { outcomes, live }) {
+  const failed = visits.filter((visit) => outcomes.group(visit.outcome) === "failed").slice(0, 8);
+  if (!failed.length) return h("p", { class: "hint" }, `None of the last ${counted(visits.length, "visit")} failed.`);
+  return h(
+    "ul",
+    { class: "plain" },
+    failed.map((visit) =>
+      h(
+        "li",
+        {},
+        h("span", { class: "bad-text", title: outcomes.meaning(visit.outcome) }, words(visit.outcome)),
+        ` ${relative(visit.time, live.now())}: `,
+        link(urlPage(visit.url), web(visit.url, "url cut")),
+        visit.reason !== null && h("span", { class: "sub" }, web(visit.reason)),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {QueuedUrl[]} queue
+ * @param {number} now
+ */
+function queueSample(queue, now) {
+  const head = h("h2", {}, "Next in its queue");
+  if (!queue.length) return [head, h("p", { class: "hint" }, "Nothing is queued.")];
+  /** @param {QueuedUrl} one */
+  const about = ({ depth, tries, not_before: later }) =>
+    [`depth ${depth}`, tries > 0 && counted(tries, "try", "tries"), later !== null && `not before ${relative(later, now)}`].filter(Boolean).join(", ");
+  return [
+    head,
+    h("p", { class: "hint" }, `The first ${count(queue.length)}, in their order. What waits for a time comes last.`),
+    h("ol", { class: "plain" }, queue.map((one) => h("li", {}, link(urlPage(one.url), web(one.url, "url cut")), h("span", { class: "hint" }, ` ${about(one)}`)))),
+  ];
+}
+
+/**
+ * Drawn again only when they change: somebody may read them.
+ * @param {HTMLElement} place
+ * @param {HostDetail} detail
+ */
+function showRobots(place, detail) {
+  const key = JSON.stringify([detail.robots_http, detail.robots_https]);
+  if (place.dataset.key === key) return;
+  place.dataset.key = key;
+  /** @type {[string, RobotsText | null][]} */
+  const files = [["http", detail.robots_http], ["https", detail.robots_https]];
+  const shown = files.flatMap(([scheme, file]) => (file === null ? [] : [
+    h("h3", {}, `robots.txt over ${scheme}`, " ", h("span", { class: "unit" }, bytes(file.bytes))),
+    // Line ends are kept; everything else that cannot be seen is written out.
+    h("pre", { class: "robots-text", tabindex: "0" }, file.text.split(/\r?\n/u).map((line) => `${plain(line.replaceAll("\t", " "))}\n`)),
+    file.cut && h("p", { class: "hint" }, "Only its beginning is shown."),
+  ]));
+  fill(place, h("h2", {}, "Robots files"), shown.length ? shown : empty("No robots file is stored", "It was not asked for yet, could not be had, or the site has none: then everything is allowed."));
 }

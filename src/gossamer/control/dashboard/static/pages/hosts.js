@@ -2,7 +2,7 @@
 
 import { keepAsking } from "../asking.js";
 import { button, empty, field, fill, h, link, say, select, web } from "../dom.js";
-import { count, counted, span, words } from "../format.js";
+import { count, counted, roughly, span, words } from "../format.js";
 import { STANDINGS, gapSource, nextShort, robotsShort, standing, steer } from "../hosting.js";
 import { doing } from "../notices.js";
 import { Table } from "../table.js";
@@ -27,11 +27,12 @@ const LIMIT = 50;
  * @param {Context} context
  */
 export function show(root, context) {
-  const { api, live, signal, operates, query } = context;
+  const { api, live, signal, operates, query, outcomes } = context;
   const asked = {
     sort: sortOf(query.get("sort")),
     search: query.get("search") ?? "",
     standing: standingOf(query.get("standing")),
+    failure: query.get("failure") ?? "",
   };
   // Cursors of the pages before, so that one can go back.
   /** @type {(string | null)[]} */
@@ -41,17 +42,19 @@ export function show(root, context) {
   const found = h("p", { class: "hint", role: "status" });
   /** @type {Column<HostRow>[]} */
   const columns = [
-    { label: "Host", of: (host) => host.name, draw: ({ name }) => link(`#/hosts/${encodeURIComponent(name)}`, web(name, "cut")) },
-    { label: "State", of: (host) => [host.standing, host.given_up], draw: (host) => [standing(host.standing), host.given_up && h("span", { class: "sub" }, words(host.given_up))] },
-    { label: "Queued", number: true, of: (host) => count(host.queued) },
-    { label: "Pages", number: true, of: (host) => [host.pages, host.quota], draw: ({ pages, quota }) => [count(pages), quota !== null && h("span", { class: "sub" }, `of ${count(quota)}`)] },
-    { label: "Errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ({ errors, failures_in_a_row: row }) => [count(errors), row > 0 && h("span", { class: "sub bad-text" }, `${count(row)} in a row`)] },
-    { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ({ gap, gap_source: source }) => [span(gap), h("span", { class: "sub", title: gapSource(source) }, words(source))] },
+    { label: "Host", sort: "name", of: (host) => host.name, draw: ({ name }) => link(`#/hosts/${encodeURIComponent(name)}`, web(name, "cut")) },
+    { label: "State", of: (host) => [host.standing, host.given_up], draw: (host) => standing(host.standing) },
+    { label: "Queued", sort: "queued", number: true, of: (host) => count(host.queued) },
+    { label: "Pages", sort: "pages", number: true, of: (host) => [host.pages, host.quota], draw: ({ pages, quota }) => h("span", { title: quota === null ? null : `of ${count(quota)} allowed` }, count(pages)) },
+    { label: "Errors", sort: "errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ({ errors, failures_in_a_row: row }) => h("span", { class: row ? "bad-text" : null, title: row ? `${count(row)} in a row now` : null }, count(errors)) },
+    { label: "Last failure", of: failureOf, draw: (host) => h("span", { title: outcomes.meaning(failureOf(host)) }, words(failureOf(host))) },
+    { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ({ gap, gap_source: source }) => h("span", { title: `from ${gapSource(source)}` }, span(gap)) },
     { label: "Robots", of: robotsShort },
-    { label: "Next visit", number: true, of: (host) => nextShort(host, live.now()) },
+    { label: "Last visit", sort: "last_visit", number: true, of: (host) => (host.last_end === null ? "–" : roughly(host.last_end, live.now())) },
+    { label: "Next visit", sort: "next_visit", number: false, of: (host) => nextShort(host, live.now()) },
   ];
-  if (operates) columns.push({ label: "Commands", wide: true, of: (host) => [host.name, host.blocked], draw: (host) => quick(host) });
-  const table = new Table({ caption: "Hosts", className: "cards", key: (host) => host.name, columns });
+  if (operates) columns.push({ label: "", wide: true, of: (host) => [host.name, host.blocked], draw: (host) => quick(host) });
+  const table = new Table({ caption: "Hosts", className: "cards lines", key: (host) => host.name, columns, onsort: (by) => { sort.value = by; begin(); } });
   /** @param {HostRow} host */
   const quick = (host) => {
     const action = host.blocked ? "unblock" : "block";
@@ -65,6 +68,8 @@ export function show(root, context) {
   const search = h("input", { type: "search", maxlength: 255, value: asked.search, autocapitalize: "none", spellcheck: "false" });
   const sort = select(SORTS, asked.sort);
   const stands = select(STATES, asked.standing);
+  const failing = outcomes.names("failed", asked.failure);
+  const fails = select([["", "Any or none"], ...failing], asked.failure);
   const back = button("Previous", () => { cursors.pop(); turn(); });
   const on = button("Next", () => { cursors.push(next); turn(); });
   /** @type {string | null} */
@@ -77,6 +82,7 @@ export function show(root, context) {
       field("Search", search, "Part of the name; ^ first: its beginning"),
       field("Order", sort),
       field("State", stands),
+      field("Last failure", fails),
     ),
     found,
     place,
@@ -84,17 +90,19 @@ export function show(root, context) {
     h("div", { class: "buttons pager" }, back, on),
   );
   place.append(table.element);
+  table.sorted(asked.sort);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   search.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(begin, 300); });
-  for (const one of [sort, stands]) one.addEventListener("change", begin);
+  for (const one of [sort, stands, fails]) one.addEventListener("change", begin);
 
   function begin() {
     clearTimeout(typing);
-    const wanted = { sort: sortOf(sort.value), search: search.value.trim(), standing: standingOf(stands.value) };
+    const wanted = { sort: sortOf(sort.value), search: search.value.trim(), standing: standingOf(stands.value), failure: fails.value };
     if (JSON.stringify(wanted) === JSON.stringify(asked)) return;
     Object.assign(asked, wanted);
     cursors = [null];
+    table.sorted(asked.sort);
     const kept = new URLSearchParams(Object.entries(asked).filter(([, value]) => value));
     history.replaceState(null, "", `#/hosts?${kept}`);
     again();
@@ -107,7 +115,7 @@ export function show(root, context) {
 
   const again = keepAsking(
     context, place, 3,
-    () => api.get("/hosts", { query: { ...asked, standing: asked.standing || null, cursor: cursors.at(-1) ?? null, limit: LIMIT }, signal }),
+    () => api.get("/hosts", { query: { ...asked, standing: asked.standing || null, failure: asked.failure || null, cursor: cursors.at(-1) ?? null, limit: LIMIT }, signal }),
     (page) => {
       const first = (cursors.length - 1) * LIMIT;
       ({ next } = page);
@@ -118,10 +126,20 @@ export function show(root, context) {
       const range = page.hosts.length ? `${count(first + 1)}–${count(first + page.hosts.length)} of ` : "";
       say(found, page.total ? `${range}${counted(page.matched, "host")}${page.matched < page.total ? ` that match, of ${count(page.total)} known` : ""}` : "");
       fill(nothing, page.hosts.length ? null : page.total
-        ? empty("No host matches", "Search for a part of the name, or show all states.")
+        ? asked.failure
+          ? empty(`No host fails with ${words(asked.failure)} now`, "Hosts leave this list when they answer well again. ", link(`#/log?outcome=${encodeURIComponent(asked.failure)}`, "See the visits that ended so"), ".")
+          : empty("No host matches", "Search for a part of the name, or show all states.")
         : empty("No hosts yet", "A host appears when its first URL is queued. ", link("#/seeds", "Submit a seed"), " to begin."));
     },
   );
+}
+
+/**
+ * Why a host was given up, or how it failed last; empty: it answers well.
+ * @param {HostRow} host
+ */
+function failureOf(host) {
+  return host.given_up ?? host.last_failure?.outcome ?? "";
 }
 
 /**

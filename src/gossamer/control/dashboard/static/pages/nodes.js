@@ -5,6 +5,7 @@ import { command } from "../commands.js";
 import { button, fill, h, prose, web } from "../dom.js";
 import { bytes, capital, count, date, figure, relative, span, words } from "../format.js";
 import { confirmed, doing, tell } from "../notices.js";
+import { NodePlots } from "../node_plots.js";
 import { Table } from "../table.js";
 
 /**
@@ -33,18 +34,19 @@ export function show(root, context) {
   const ago = (time) => `${span(Math.max(0, Math.round(live.now() - time)))} ago`;
   /** @type {Column<NodeView>[]} */
   const columns = [
-    { label: "Node", of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
-    { label: "State", of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-    { label: "Heartbeat", number: true, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: (node) => [h("span", { class: live.now() - node.last_heartbeat > 10 ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
-    { label: "Pages", number: true, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), h("span", { class: "sub" }, `${figure(node.pages_per_second)} per second`)] },
-    { label: "URLs analysed", number: true, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), h("span", { class: "sub" }, `${count(node.urls_queued)} queued`)] },
-    { label: "Memory", number: true, of: (node) => bytes(node.rss) },
-    { label: "Disk", number: true, of: (node) => [bytes(node.disk), bytes(node.disk_free)], draw: (node) => [bytes(node.disk), node.disk_free !== null && h("span", { class: "sub" }, `${bytes(node.disk_free)} free`)] },
-    { label: "Partitions", number: true, of: (node) => [node.partitions, node.settings_version], draw: (node) => [count(node.partitions), h("span", { class: "sub" }, `settings v${node.settings_version}`)] },
+    { label: "Node", order: (node) => node.id, of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
+    { label: "State", order: (node) => node.state, of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
+    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: (node) => [h("span", { class: live.now() - node.last_heartbeat > 10 ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
+    { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), h("span", { class: "sub" }, `${figure(node.pages_per_second)} per second`)] },
+    { label: "URLs analysed", number: true, order: (node) => node.urls_seen, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), h("span", { class: "sub" }, `${count(node.urls_queued)} queued`)] },
+    { label: "Memory", number: true, order: (node) => node.rss, of: (node) => bytes(node.rss) },
+    { label: "Disk", number: true, order: (node) => node.disk, of: (node) => [bytes(node.disk), bytes(node.disk_free)], draw: (node) => [bytes(node.disk), node.disk_free !== null && h("span", { class: "sub" }, `${bytes(node.disk_free)} free`)] },
+    { label: "Partitions", number: true, order: (node) => node.partitions, of: (node) => [node.partitions, node.settings_version], draw: (node) => [count(node.partitions), h("span", { class: "sub" }, `settings v${node.settings_version}`)] },
   ];
   if (operates) columns.push({ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (node) => commands(node, context, () => again()) });
   const table = new Table({ caption: "Crawl nodes", className: "cards", key: (node) => node.id, columns });
-  const adding = h("div", {});
+  const adding = h("section", { class: "card", hidden: true });
+  const plots = new NodePlots(context);
   /** @type {Column<ControlNodeView>[]} */
   const controlColumns = [
     { label: "Control node", of: (node) => [node.id, node.version], draw: ({ id, version }) => [h("strong", {}, web(id)), version && h("span", { class: "sub" }, `version ${version}`)] },
@@ -59,10 +61,11 @@ export function show(root, context) {
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
-    h("section", { class: "card" }, h("h2", {}, "Add a node"), adding),
+    plots.element,
+    adding,
     h("section", { class: "card" }, h("h2", {}, "Control nodes"), controls.element),
   );
-  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => table.show(nodes));
+  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => { table.show(nodes); plots.show(nodes); });
   keepAsking(context, adding, 30, () => api.get("/commands", { signal }), (offered) => showAdding(adding, offered, context, again));
   // Every status tells them; asked for as well, where there are no live updates.
   keepAsking(context, controls.element, 30, () => api.get("/control-nodes", { signal }), (nodes) => controls.show(nodes));
@@ -75,7 +78,7 @@ export function show(root, context) {
  * @param {Context} context
  * @param {() => void} again
  */
-function commands(node, { api }, again) {
+function commands(node, { api, live }, again) {
   /** @param {NodeCommand} name */
   const give = (name) => async () => {
     const after = await api.post("/nodes/{node}/{command}", { path: { node: node.id, command: name } });
@@ -96,7 +99,7 @@ function commands(node, { api }, again) {
   };
   if (["running", "joining", "disk_full"].includes(node.state)) offer("Pause", "pause");
   if (node.state === "paused") offer("Resume", "resume");
-  if (node.state !== "leaving" && node.state !== "finished") {
+  if (node.state !== "leaving" && node.state !== "finished" && live.status?.mode !== "standalone") {
     offer("Remove…", "remove", { class: "danger" }, () =>
       confirmed(`Remove node ${node.id}?`, h("p", {}, "Its partitions move to the other nodes, then its process ends. Nothing is lost."), "Remove the node"));
   }
@@ -109,12 +112,15 @@ function commands(node, { api }, again) {
  * @param {Context} context
  * @param {() => void} again
  */
-function showAdding(place, offered, { api, operates }, again) {
+function showAdding(place, offered, { api, operates, live }, again) {
+  // A standalone crawl is one node: a button that never works says nothing.
+  place.hidden = live.status?.mode === "standalone";
   const one = offered.find(({ command: name }) => name === "add_node");
   /** @type {HTMLButtonElement} */
   const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available || !operates });
   fill(
     place,
+    h("h2", {}, "Add a node"),
     h("p", {}, one?.available ? "Starts one more crawl node on this machine; a share of the partitions moves to it. On another machine: " : prose(capital(one?.reason ?? "this crawl cannot start nodes by itself")), one?.available && h("code", {}, "gossamer node")),
     go,
   );

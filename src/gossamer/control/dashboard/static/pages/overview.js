@@ -2,13 +2,15 @@
 
 import { keepAsking } from "../asking.js";
 import { COMMANDS, command } from "../commands.js";
-import { button, fill, h, link, prose, s, say, web } from "../dom.js";
+import { button, empty, fill, h, link, prose, s, say, web } from "../dom.js";
 import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
 import { doing } from "../notices.js";
-import { GROUPS, tint } from "../outcomes.js";
+import { GROUPS, outcomeSeries, total } from "../outcomes.js";
 import { Past } from "../past.js";
 import { patternCards } from "../patterns.js";
 import { Plot } from "../plot.js";
+import { rangeChoice } from "../range.js";
+import { showInner } from "../inner.js";
 import { Waits } from "../waits.js";
 
 /**
@@ -18,9 +20,6 @@ import { Waits } from "../waits.js";
  * @import { Context } from "../shell.js"
  */
 
-/** @type {[string, string][]} */
-const RANGES = [["600", "10 min"], ["3600", "1 h"], ["21600", "6 h"]];
-const NAMED = 6;
 
 /**
  * @param {HTMLElement} root
@@ -35,24 +34,29 @@ export function show(root, context) {
   const plots = makePlots();
   const totals = h("div", {});
   const commands = h("div", { class: "commands" });
-  const range = h("fieldset", { class: "range" }, h("legend", { class: "unseen" }, "Time shown"));
-  for (const [seconds, label] of RANGES) {
-    const input = h("input", { type: "radio", name: "range", value: seconds, checked: seconds === "600" });
-    input.addEventListener("change", () => load(Number(seconds)));
-    range.append(h("label", {}, input, h("span", {}, label)));
-  }
+  const { range, between } = rangeChoice(() => live.now(), (seconds, fixed) => load(seconds, fixed));
+  const inner = h("div", {});
+  const early = h("div", {});
+  const overTime = h(
+    "div",
+    {},
+    h("div", { class: "section-head" }, h("h2", {}, "Over time"), range),
+    between,
+    h("div", { class: "plots" }, Object.values(plots).map((plot) => plot.element)),
+  );
   root.append(
     h("h1", {}, "Overview"),
     alerts,
     tiles.element,
-    h("div", { class: "section-head" }, h("h2", {}, "Over time"), range),
-    h("div", { class: "plots" }, Object.values(plots).map((plot) => plot.element)),
+    early,
+    overTime,
     h(
       "div",
       { class: "halves" },
       h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
+    h("div", { class: "below" }, h("section", { class: "card" }, h("h2", {}, "Inside the nodes"), inner)),
     h("div", { class: "below" }, waits.element),
     h("div", { class: "below" }, patternCards(context, null)),
   );
@@ -61,27 +65,34 @@ export function show(root, context) {
     if (document.hidden || !live.status) return;
     tiles.show(live.status, live.now());
     waits.show(live.status, live.now());
-    drawPlots(plots, past, live.status, outcomes);
+    // Before the first visit has ended, plots would be blank: what there is to do says more.
+    overTime.hidden = live.status.visits === 0;
+    showEarly(early, live.status, live.now());
+    showInner(inner, live.status.inner);
+    if (!overTime.hidden) drawPlots(plots, past, live.status, outcomes);
     showTotals(totals, live.status.outcomes, outcomes);
   };
-  /** @param {number} seconds */
-  async function load(seconds) {
+  /**
+   * @param {number} seconds
+   * @param {[number, number] | null} fixed
+   */
+  async function load(seconds, fixed = null) {
     try {
-      await past.load(api, seconds, signal);
+      await past.load(api, seconds, signal, fixed);
       draw();
     } catch {
       // The line says that it is lost; it is loaded when it is back.
     }
   }
   live.on("status", (status) => { past.add(status); draw(); }, signal);
-  live.on("again", () => load(past.seconds), signal);
+  live.on("again", () => load(past.seconds, past.fixed), signal);
   signal.addEventListener("abort", () => { for (const plot of Object.values(plots)) plot.close(); });
   load(600);
   const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live.now()));
   /** @type {() => unknown} */
   const offered = keepAsking(context, commands, 10, () => api.get("/commands", { signal }), (found) => showCommands(commands, found, context, () => offered()));
   live.on("event", ({ kind }) => {
-    if (kind.startsWith("alert")) look();
+    if (kind.startsWith("alert") || kind.startsWith("outage")) look();
     if (["paused", "resumed", "stopped"].includes(kind)) offered();
   }, signal);
 }
@@ -131,7 +142,7 @@ function drawPlots(plots, past, status, outcomes) {
       { label: "set aside", values: data.hosts_set_aside, colour: 6 },
     ],
   });
-  plots.outcomes.show({ times, span: shown, series: outcomeSeries(data.grown), least: 1 });
+  plots.outcomes.show({ times, span: shown, series: outcomeSeries(data.grown, outcomes), least: 1 });
   const bars = past.sample({ now, points: 30 });
   plots.activity.show({
     times: bars.times, span: shown, least: 4, now: `a bar is ${span(bars.step)}`,
@@ -140,39 +151,6 @@ function drawPlots(plots, past, status, outcomes) {
       values: bars.grown.map((grown) => grown && Math.round(bars.step * total(grown, (name) => outcomes.group(name) === key))),
     })),
   });
-}
-
-/**
- * @param {Counters} grown
- * @param {(name: string) => boolean} wanted
- */
-function total(grown, wanted) {
-  let sum = 0;
-  for (const [name, rate] of Object.entries(grown)) if (wanted(name)) sum += rate;
-  return sum;
-}
-
-/**
- * The most frequent outcomes by name, and the others together.
- * @param {(Counters | null)[]} grown
- */
-function outcomeSeries(grown) {
-  /** @type {Map<string, number>} */
-  const sums = new Map();
-  for (const rates of grown) {
-    for (const [name, rate] of Object.entries(rates ?? {})) sums.set(name, (sums.get(name) ?? 0) + rate);
-  }
-  const order = [...sums].toSorted(([, a], [, b]) => b - a).map(([name]) => name);
-  const named = order.slice(0, NAMED);
-  /** @type {Set<number>} */
-  const taken = new Set();
-  const series = named.map((name) => ({
-    label: words(name), colour: tint(name, taken), values: grown.map((rates) => rates && (rates[name] ?? 0)),
-  }));
-  if (order.length > NAMED) {
-    series.push({ label: "others", colour: 9, values: grown.map((rates) => rates && total(rates, (name) => !named.includes(name))) });
-  }
-  return series;
 }
 
 class Tiles {
@@ -209,7 +187,7 @@ class Tiles {
     this.#set("Pages", large(status.pages), `${figure(status.pages_per_second)} per second`);
     this.#set("Received", bytes(status.bytes), `${bytes(status.bytes_per_second)} per second`);
     const aside = status.urls_set_aside ? `, ${large(status.urls_set_aside)} set aside` : "";
-    this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} URLs known${aside}`);
+    this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} ${status.urls_seen === 1 ? "URL" : "URLs"} known${aside}`);
     const hosts = [`${count(status.hosts_active)} being visited`];
     if (status.hosts_set_aside) hosts.push(`${count(status.hosts_set_aside)} set aside`);
     if (status.hosts_blocked) hosts.push(`${count(status.hosts_blocked)} blocked`);
@@ -235,7 +213,9 @@ function timeLeft(status, now) {
     const due = status.next_due !== null && status.next_due > now ? `next visit ${relative(status.next_due, now)}` : "cannot be told yet";
     return ["–", due];
   }
-  return [`≈\u2009${span(status.eta_seconds)}`, `judged by ${status.eta_from ?? "the rate"}`];
+  // A limit of time holds at the latest; all others are the least that it takes.
+  const bound = status.eta_from === "limits.time" ? "≤" : "≥";
+  return [`${bound}\u2009${span(status.eta_seconds)}`, `judged by ${status.eta_from ?? "the rate"}`];
 }
 
 /**
@@ -256,9 +236,37 @@ function showAlerts(place, alerts, now) {
         h("p", {}, h("strong", {}, `${capital(alert.severity)}: `), web(alert.text)),
         h("p", { class: "hint" }, ...prose(capital(alert.hint)), ` · since ${relative(alert.since, now)}`),
         alert.host && h("p", {}, link(`#/hosts/${encodeURIComponent(alert.host)}`, web(alert.host))),
+        concerned(alert),
       ),
     ),
   );
+}
+
+/**
+ * What a crawl without a single visit waits for, and what to do.
+ * @param {HTMLElement} place
+ * @param {Status} status
+ * @param {number} now
+ */
+function showEarly(place, status, now) {
+  const why = status.visits > 0 ? null
+    : status.wanted === "pause" ? empty("Paused before the first visit", "Press Resume above to begin.")
+    : status.urls_queued === 0 ? empty("Nothing to visit", "No URL is queued. ", link("#/seeds", "Submit a seed"), " to begin, or see there why seeds were refused.")
+    : empty("No visit has ended yet", `${counted(status.urls_queued, "URL")} of ${counted(status.hosts_known, "host")} queued, ${counted(status.in_flight, "visit")} under way${status.next_due !== null && status.next_due > now ? `, the next visit ${relative(status.next_due, now)}` : ""}. If this stays so, `, link("#/hosts?sort=next_visit", "see what the hosts wait for"), ".");
+  const key = why?.textContent ?? "";
+  if (place.dataset.key === key) return;
+  place.dataset.key = key;
+  fill(place, why);
+}
+
+/**
+ * The way to the hosts that an alert is about.
+ * @param {Alert} alert
+ */
+function concerned({ hosts }) {
+  if (!Object.keys(hosts).length) return null;
+  const label = hosts.failure ? `Show the hosts that fail so (${hosts.failure})` : "Show these hosts";
+  return h("p", {}, link(`#/hosts?${new URLSearchParams(hosts)}`, label));
 }
 
 /**
@@ -291,7 +299,7 @@ function showTotals(place, visits, outcomes) {
           h(
             "tr",
             {},
-            h("th", { scope: "row", title: outcomes.meaning(name) }, words(name), bar(number / most, outcomes.colour(name))),
+            h("th", { scope: "row", title: outcomes.meaning(name) }, link(`#/log?outcome=${name}`, words(name)), outcomes.group(name) === "failed" && [" · ", link(`#/hosts?failure=${name}&sort=errors`, "hosts")], bar(number / most, outcomes.colour(name))),
             h("td", { class: "number" }, count(number)),
             h("td", { class: "number" }, percent(number, all)),
           ),

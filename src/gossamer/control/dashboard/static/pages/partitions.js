@@ -34,12 +34,12 @@ export function show(root, context) {
   const choose = select(METRICS, metric, () => { metric = METRICS.find(([key]) => key === choose.value)?.[0] ?? metric; draw(); });
   /** @type {Column<Owner>[]} */
   const columns = [
-    { label: "Owner", of: (owner) => [owner.node, owner.colour], draw: ({ node, colour }) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
-    { label: "Partitions", number: true, of: (owner) => count(owner.partitions) },
+    { label: "Owner", order: (owner) => owner.node, of: (owner) => [owner.node, owner.colour], draw: ({ node, colour }) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
+    { label: "Partitions", number: true, order: (owner) => owner.partitions, of: (owner) => count(owner.partitions) },
     { label: "Share", number: true, of: (owner) => owner.share },
-    { label: "Hosts", number: true, of: (owner) => count(owner.hosts) },
-    { label: "Queued", number: true, of: (owner) => count(owner.queued) },
-    { label: "Pages", number: true, of: (owner) => count(owner.pages) },
+    { label: "Hosts", number: true, order: (owner) => owner.hosts, of: (owner) => count(owner.hosts) },
+    { label: "Queued", number: true, order: (owner) => owner.queued, of: (owner) => count(owner.queued) },
+    { label: "Pages", number: true, order: (owner) => owner.pages, of: (owner) => count(owner.pages) },
   ];
   const owners = new Table({ caption: "Owners of partitions", className: "cards", key: (owner) => owner.node ?? "", columns });
   const moves = h("div", {});

@@ -5,14 +5,18 @@ import { button, empty, field, fill, h, link, web, webUrl } from "../dom.js";
 import { count, counted, date } from "../format.js";
 import { complain, doing, tell } from "../notices.js";
 import { Table } from "../table.js";
+import { urlPage } from "../visits.js";
+import { became } from "./submission.js";
 
 /**
- * @import { SeedSubmission } from "api"
+ * @import { SeedSubmission, SubmissionFates } from "api"
+ * @import { Outcomes } from "../outcomes.js"
  * @import { Api } from "../api.js"
  * @import { Context } from "../shell.js"
  * @import { Column } from "../table.js"
  */
 
+const FIRST = 10;
 const MOST = 10_000;
 const MOST_BYTES = 1_500_000;
 
@@ -21,7 +25,8 @@ const MOST_BYTES = 1_500_000;
  * @param {Context} context
  */
 export function show(root, context) {
-  const { api, signal, operates } = context;
+  const { api, signal, operates, outcomes } = context;
+  const begun = h("section", { class: "card" });
   const text = h("textarea", { rows: 6, spellcheck: "false", autocapitalize: "none", required: true, placeholder: "https://example.org/\nhttps://example.net/start" });
   const file = h("input", { type: "file", accept: ".txt,text/plain" });
   const result = h("div", { "aria-live": "polite" });
@@ -72,10 +77,12 @@ export function show(root, context) {
   root.append(
     h("h1", {}, "Seeds"),
     operates ? form : h("p", { class: "hint" }, "This token may look; submitting seeds needs the other one."),
+    begun,
     h("h2", {}, "Submissions to this crawl"),
     place,
     nothing,
   );
+  keepAsking(context, begun, 10, () => api.get("/seeds/{number}", { path: { number: 0 }, query: { limit: FIRST }, signal }), (page) => showFirst(begun, page, outcomes));
   let shown = 20;
   const more = button("Show older ones", () => { shown = Math.min(500, shown + 50); again(); }, { hidden: true });
   root.append(more);
@@ -83,8 +90,28 @@ export function show(root, context) {
     table.element.hidden = !page.submissions.length;
     table.show(page.submissions);
     more.hidden = page.next === null || shown >= 500;
-    fill(nothing, page.submissions.length ? null : empty("None yet", "The seeds that the crawl was begun with are not listed here; what you submit above is."));
+    fill(nothing, page.submissions.length ? null : empty("None yet", "What you submit above is listed here, with what became of each."));
   });
+}
+
+/**
+ * The seeds that the crawl was begun with.
+ * @param {HTMLElement} place
+ * @param {SubmissionFates} page
+ * @param {Outcomes} outcomes
+ */
+function showFirst(place, page, outcomes) {
+  const head = h("h2", {}, "Begun with");
+  if (!page.total) {
+    fill(place, head, h("p", { class: "hint" }, "The seeds that this crawl was begun with were not noted. Submit others above."));
+    return;
+  }
+  fill(
+    place,
+    head,
+    h("ul", { class: "plain" }, page.fates.map((fate) => h("li", {}, became(fate, outcomes), " ", link(urlPage(fate.url), web(fate.url, "url cut"))))),
+    page.next !== null && h("p", {}, link("#/seeds/0", `All ${count(page.total)}`)),
+  );
 }
 
 /**

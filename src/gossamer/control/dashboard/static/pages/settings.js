@@ -26,6 +26,7 @@ export function show(root, context) {
   const only = h("select", { id: "which-settings" }, [["live", "that can change now"], ["changed", "that were changed"], ["all", "all"]].map(([key, label]) => h("option", { value: key }, label)));
   const version = h("p", { class: "hint", role: "status" });
   const list = h("div", { class: "settings" });
+  const index = h("nav", { class: "index", "aria-label": "Sections" });
   const nothing = h("div", {});
   const changes = h("div", {});
   root.append(
@@ -37,7 +38,7 @@ export function show(root, context) {
     h(
       "div",
       { class: "with-aside" },
-      h("div", {}, list, nothing),
+      h("div", {}, index, list, nothing),
       h("aside", { class: "card", "aria-label": "Changes" }, h("h2", {}, "Changes"), changes),
     ),
   );
@@ -53,6 +54,7 @@ export function show(root, context) {
       shown += fits ? 1 : 0;
     }
     for (const section of list.children) section.toggleAttribute("hidden", !section.querySelector(".setting:not([hidden])"));
+    showIndex(index, list);
     fill(nothing, shown ? null : empty("No setting matches", "Search for a part of its name or meaning, or show all."));
   };
   search.addEventListener("input", sift);
@@ -73,7 +75,7 @@ export function show(root, context) {
     rows.set(setting.name, row);
     let section = list.querySelector(`section[data-stage="${CSS.escape(setting.stage)}"]`);
     if (!section) {
-      section = h("section", { class: "card", "data-stage": setting.stage }, h("h2", {}, capital(words(setting.stage))));
+      section = h("section", { class: "card", "data-stage": setting.stage }, h("h2", { tabindex: "-1" }, capital(words(setting.stage))));
       list.append(section);
     }
     section.append(row.element);
@@ -86,6 +88,23 @@ export function show(root, context) {
   live.on("event", ({ kind }) => {
     if (kind === "setting") { again(); past(); }
   }, signal);
+}
+
+/**
+ * A way to each section that is shown, with how many settings it has. The address is the page's, so the jump is made by hand.
+ * @param {HTMLElement} index
+ * @param {HTMLElement} list
+ */
+function showIndex(index, list) {
+  const shown = [...list.children].filter((section) => !section.hasAttribute("hidden"));
+  fill(index, h("ul", {}, shown.map((section) => {
+    const number = section.querySelectorAll(".setting:not([hidden])").length;
+    const jump = () => {
+      section.scrollIntoView({ block: "start" });
+      section.querySelector("h2")?.focus();
+    };
+    return h("li", {}, button(section.querySelector("h2")?.textContent ?? "", jump, { class: "quiet" }), h("span", { class: "sub" }, String(number)));
+  })));
 }
 
 class Row {

@@ -39,7 +39,7 @@ export function show(root, context) {
   const back = button("Previous", () => { offset = Math.max(0, offset - LIMIT); again(); });
   const on = button("Next", () => { offset = next ?? offset; again(); });
   place.append(table.element);
-  root.append(h("p", { class: "crumb" }, link("#/seeds", "Seeds")), h("h1", {}, `Submission ${context.rest}`), range, place, h("div", { class: "buttons pager" }, back, on));
+  root.append(h("p", { class: "crumb" }, link("#/seeds", "Seeds")), h("h1", {}, number === 0 ? "Begun with" : `Submission ${context.rest}`), range, place, h("div", { class: "buttons pager" }, back, on));
   const again = keepAsking(context, place, 2, () => api.get("/seeds/{number}", { path: { number }, query: { offset, limit: LIMIT }, signal }), (page) => {
     ({ next } = page);
     back.disabled = offset === 0;
@@ -54,7 +54,7 @@ export function show(root, context) {
  * @param {Outcomes} outcomes
  * @returns {Child | Child[]}
  */
-function became(fate, outcomes) {
+export function became(fate, outcomes) {
   if (!fate.taken) return [h("span", { class: "pill bad" }, "refused"), " ", web(fate.reason ?? "")];
   if (fate.outcome !== null) {
     const status = fate.status === null ? "" : ` (${fate.status})`;

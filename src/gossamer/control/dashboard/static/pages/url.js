@@ -1,14 +1,16 @@
 // URL: `why` as a page. What is known of a URL, whose turn it is, and which rule decides.
 
 import { keepAsking } from "../asking.js";
-import { empty, facts, field, fill, h, link, web, webUrl } from "../dom.js";
+import { button, empty, facts, field, fill, h, link, plain, prose, web, webUrl } from "../dom.js";
 import { linksFact, parametersFact, patternFact } from "../evidence.js";
-import { bytes, count, counted, date, relative, words } from "../format.js";
+import { bytes, count, counted, relative, words } from "../format.js";
 import { robots } from "../hosting.js";
+import { doing } from "../notices.js";
+import { Visits } from "../visits.js";
 import { account as hostAccount } from "./host.js";
 
 /**
- * @import { LastVisit, QueuePlace, UrlAccount, VisitLine } from "api"
+ * @import { LastVisit, QueuePlace, StoredPage, UrlAccount } from "api"
  * @import { Child } from "../dom.js"
  * @import { Outcomes } from "../outcomes.js"
  * @import { Context } from "../shell.js"
@@ -47,7 +49,18 @@ export function show(root, context) {
     place.append(empty("Ask about any URL", "It is put into its canonical form, then you see whether it is known, whose turn it is, which rule of scope or robots decides, and what came of its visits."));
     return;
   }
-  again = keepAsking(context, place, 5, () => api.get("/urls", { query: { url: asked }, signal }), (account) => fill(place, describe(account, live.now(), outcomes)));
+  const about = h("div", {});
+  const host = h("div", {});
+  const more = h("div", {});
+  place.append(about, more, host);
+  let url = "";
+  again = keepAsking(context, about, 5, () => api.get("/urls", { query: { url: asked }, signal }), (account) => {
+    fill(about, describe(account, live.now(), outcomes));
+    fill(host, account.host_state && [h("h2", {}, "Its host"), hostAccount(account.host_state, live.now())]);
+    if (account.url === null || account.url === url) return;
+    ({ url } = account);
+    fill(more, history(context, url), stored(context, url, Number.isInteger(account.last_visit?.warc_file)));
+  });
 }
 
 /**
@@ -82,14 +95,11 @@ function describe(account, now, outcomes) {
         ["Soft 404", account.soft_404 && ["its host ", web(account.soft_404)]],
         ["Last visit", account.last_visit && lastVisit(account.last_visit, now, outcomes)],
         ["Links", linksFact(account)],
-        ["Stored", account.last_visit && account.last_visit.warc_file !== null ? `in WARC file ${account.last_visit.warc_file} at byte ${count(account.last_visit.warc_offset)}, ${bytes(account.last_visit.warc_length)}` : null],
+        ["Stored", account.last_visit && account.last_visit.warc_file !== null ? `in ${account.last_visit.warc_name ?? `WARC file ${account.last_visit.warc_file}`} at byte ${count(account.last_visit.warc_offset)}, ${bytes(account.last_visit.warc_length)}` : null],
         ["Fingerprint", account.fingerprint && h("code", {}, account.fingerprint)],
       ]),
     ),
-    h("h2", {}, "Visits"),
-    visits(account.visits),
   ];
-  if (account.host_state) parts.push(h("h2", {}, "Its host"), hostAccount(account.host_state, now));
   return h("div", {}, parts);
 }
 
@@ -163,48 +173,46 @@ function queuePlace(queued, now) {
  */
 function lastVisit(last, now, outcomes) {
   const meaning = last.outcome === null ? null : outcomes.meaning(last.outcome);
-  return `${words(last.outcome ?? "unknown")}${last.status === null ? "" : ` (${last.status})`}${meaning ? `: ${meaning}` : ""}, ${relative(last.time, now)}, at depth ${last.depth}`;
+  return prose(`${words(last.outcome ?? "unknown")}${last.status === null ? "" : ` (${last.status})`}${meaning ? `: ${meaning}` : ""}, ${relative(last.time, now)}, at depth ${last.depth}`);
 }
 
-/** @param {VisitLine[]} lines */
-function visits(lines) {
-  if (!lines.length) return h("p", { class: "hint" }, "None in the recent part of the fetch log.");
-  /**
-   * @param {string} label
-   * @param {Child[]} children
-   */
-  const cell = (label, ...children) => h("td", { role: "cell", "data-label": label }, ...children);
+/**
+ * Every visit to the URL, from the fetch log.
+ * @param {Context} context
+ * @param {string} url
+ */
+function history(context, url) {
+  const visits = new Visits(context, { url }, { caption: "Visits", limit: 20, host: false, url: false });
+  visits.begin();
+  return h("div", {}, h("h2", {}, "Visits"), visits.element);
+}
+
+/**
+ * The stored page as text, when it is asked for. It is only ever text: nothing of it is drawn.
+ * @param {Context} context
+ * @param {string} url
+ * @param {boolean} there
+ */
+function stored({ api, signal }, url, there) {
+  if (!there) return null;
+  const place = h("div", {});
+  /** @type {HTMLButtonElement} */
+  const go = button("Show what is stored", () => doing(go, async () => {
+    fill(place, page(await api.get("/stored", { query: { url }, signal })));
+  }));
+  return h("section", { class: "card" }, h("h2", {}, "Stored page"), go, place);
+}
+
+/** @param {StoredPage} found */
+function page(found) {
+  /** @param {string} text */
+  const pre = (text) => h("pre", { class: "stored", tabindex: "0" }, text.split("\n").map((line) => `${plain(line.replaceAll("\t", "  "))}\n`));
   return h(
     "div",
-    { class: "table-place" },
-    h(
-      "table",
-      { class: "cards", role: "table" },
-      h("caption", { class: "unseen" }, "Last visits"),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["Time", "Outcome", "Status", "Bytes", "Took", "Address", "Found on"].map((one) => h("th", { scope: "col", role: "columnheader" }, one)))),
-      h(
-        "tbody",
-        { role: "rowgroup" },
-        lines.toReversed().map((line) =>
-          h(
-            "tr",
-            { role: "row" },
-            h("th", { scope: "row", role: "rowheader", "data-label": "Time" }, when(line.time)),
-            cell("Outcome", words(line.outcome)),
-            cell("Status", line.status === null ? "–" : String(line.status)),
-            cell("Bytes", bytes(line.bytes)),
-            cell("Took", `${Math.round(line.ms)} ms`),
-            cell("Address", line.ip === null ? "–" : web(line.ip)),
-            cell("Found on", line.found_on === null ? "a seed" : webUrl(line.found_on)),
-          ),
-        ),
-      ),
-    ),
+    { class: "below" },
+    facts([["File", web(found.file)], ["Byte", count(found.offset)], ["Type", web(found.media_type || "none said")], ["Note", found.note ? web(found.note) : null]]),
+    h("details", {}, h("summary", {}, "Response head"), pre(found.head)),
+    found.text ? pre(found.text) : null,
+    found.cut && h("p", { class: "hint" }, "Only its beginning is shown; the whole of it is in the WARC file."),
   );
-}
-
-/** @param {string} text */
-function when(text) {
-  const time = Date.parse(text) / 1000;
-  return Number.isNaN(time) ? text : date(time);
 }

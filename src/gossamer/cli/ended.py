@@ -1,0 +1,50 @@
+"""The status of a crawl that does not run, by its files, and how it is said."""
+
+from pathlib import Path
+from typing import Any
+
+from gossamer.cli.look import looked_at
+from gossamer.cli.reading import read_log_of
+from gossamer.control.archive import archived_status
+from gossamer.errors import UsageError
+from gossamer.library.fetch_log import last_moment
+from gossamer.report.build import ending
+from gossamer.report.moments import moment
+from gossamer.report.progress import progress_of
+from gossamer.words import count, plain, size, span
+
+
+def ended_status(directory: Path) -> dict[str, Any] | None:
+    """As the control API would give it; None: there is no crawl here, or it runs."""
+    try:
+        with looked_at(directory) as look:
+            if look.running:
+                return None
+            known, progress = look.known(), look.progress
+            nodes = max(1, len(look.nodes))
+    except UsageError:
+        return None
+    if progress is None:
+        # Without a state only the log tells, and all of it must be read.
+        visits = read_log_of(directory)
+        progress, ended, received = progress_of(visits), visits.ended, visits.bytes
+    else:
+        ended, received = last_moment(directory), progress.bytes
+    words = ending(known, received)[1]
+    return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
+
+
+def show_ended(now: dict[str, Any], where: str) -> None:
+    """`where`: the crawl's directory, as a command takes it."""
+    queued = f", {count(now['urls_queued'])} queued" if now["urls_seen"] else ""
+    print(
+        f"ended {moment(now['time'])} UTC after {span(now['seconds'])}: {count(now['pages'])} pages, "
+        f"{size(now['bytes'])}{queued}, {count(now['hosts_known'])} hosts"
+    )
+    print(plain(now["note"], 400))
+    if now["urls_set_aside"] and now["urls_seen"]:
+        print(
+            f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
+            f"them up, with: gossamer patterns {where}"
+        )
+    print(f"see more with: gossamer report {where}, or gossamer open {where}")

@@ -1,0 +1,106 @@
+"""`gossamer open`: the dashboard on a crawl that does not run, read-only, until Ctrl-C."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gossamer.cli.look import Look, looked_at
+from gossamer.cli.reading import read_log_of
+from gossamer.cli.serving import tell_where
+from gossamer.control.api.server import PortTakenError, listen, serve
+from gossamer.control.archive import ArchivedCrawl, ArchiveService
+from gossamer.errors import StateInUseError
+from gossamer.settings import CrawlSettings
+from gossamer.settings.model import ControlSettings
+
+
+def open_(
+    directory: Annotated[
+        Path, typer.Argument(help="A crawl that is not running.", metavar="DIR")
+    ] = Path("crawl-out"),
+    *,
+    port: Annotated[
+        int | None, typer.Option(help="Port of the dashboard [default: control.port, or any].")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Address to listen on [default: control.address].")
+    ] = None,
+) -> None:
+    """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
+    with looked_at(directory, host_list=True) as look:
+        if look.running or look.served_at is not None:
+            raise StateInUseError(_in_use(look))
+        crawl = ArchivedCrawl(look.known(), read_log_of(directory), look.nodes)
+        settings = _control(look.settings, port, address)
+        with _place(directory) as place:
+            asyncio.run(_serve(crawl, settings, place, any_port=port is None))
+
+
+def _in_use(look: Look) -> str:
+    if not look.running:
+        return f"the crawl in {look.out} is open already: {look.served_at}"
+    if look.served_at is not None:
+        return f"the crawl in {look.out} is running; its dashboard: {look.served_at}"
+    return (
+        f"the crawl in {look.out} is running without a dashboard; start it with --serve to have one "
+        f"(gossamer report {look.out} works meanwhile)"
+    )
+
+
+def _control(
+    settings: CrawlSettings | None, port: int | None, address: str | None
+) -> ControlSettings:
+    known = (settings or CrawlSettings()).control
+    given = {"port": port, "address": address}
+    asked = {name: value for name, value in given.items() if value is not None}
+    return ControlSettings.model_validate(known.model_dump(mode="json") | asked)
+
+
+@contextlib.contextmanager
+def _place(directory: Path) -> Iterator[Path]:
+    """Where token and address are: in the crawl's directory, unless that may only be read."""
+    control = directory / "control"
+    if os.access(control if control.exists() else directory, os.W_OK):
+        control.mkdir(mode=0o700, exist_ok=True)
+        yield control
+        return
+    with tempfile.TemporaryDirectory(prefix="gossamer-open-") as other:
+        yield Path(other)
+
+
+async def _serve(
+    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool
+) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    async with contextlib.AsyncExitStack() as stack:
+        service = await stack.enter_async_context(ArchiveService(crawl))
+        listener = _listen(settings, any_port=any_port)
+        serving = await stack.enter_async_context(serve(service, settings, place, listener))
+        # Before the server waits for them, watchers are let go.
+        stack.callback(service.let_go)
+        service.served_at(serving.url)
+        await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
+        print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
+        await ended.wait()
+
+
+def _listen(settings: ControlSettings, *, any_port: bool) -> socket.socket:
+    """At the crawl's own port; where that is taken and none was asked for, at any."""
+    try:
+        return listen(settings, "--port")
+    except PortTakenError:
+        if not any_port:
+            raise
+        return listen(settings.model_copy(update={"port": 0}), "--port")

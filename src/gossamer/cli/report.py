@@ -1,0 +1,49 @@
+"""`gossamer report`: what a crawl did, from its files, while it runs and the day after."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+
+from gossamer.cli.look import looked_at
+from gossamer.cli.reading import read_log_of
+from gossamer.disk import write_whole
+from gossamer.errors import GossamerError
+from gossamer.report import as_html, build, show
+from gossamer.report.content import read_content
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(help="The crawl.", metavar="DIR")] = Path(
+        "crawl-out"
+    ),
+    *,
+    html: Annotated[
+        Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")
+    ] = None,
+    content: Annotated[
+        bool,
+        typer.Option(
+            "--content",
+            help="Read all WARC files for types and languages, not only their beginnings.",
+        ),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
+    with looked_at(directory) as look:
+        known = look.known()
+    found = build(known, read_log_of(directory), read_content(directory, whole=content))
+    if html is not None:
+        try:
+            write_whole(html, as_html(found).encode())
+        except OSError as error:
+            raise GossamerError(f"cannot write {html}: {error.strerror or error}") from error
+        print(f"report: {html}", file=sys.stderr)
+    if json:
+        print(msgspec.json.encode(found).decode())
+    elif html is None:
+        show(found, Console(width=min(80, Console().width), highlight=False))

@@ -1,0 +1,235 @@
+"""The report put together: the log's counts, the state's where it can be had, the settings, and the words."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+import gossamer
+from gossamer.model.progress import Progress
+from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
+from gossamer.policy.hosts.outcomes import meaning as _meaning
+from gossamer.policy.rules.left_out import REASONS
+from gossamer.report.content import Content
+from gossamer.report.hosts import HostTally
+from gossamer.report.model import HostLine, NotFetched, Refusal, Report, Series, Setting
+from gossamer.report.visits import Visits
+from gossamer.settings import CrawlSettings
+from gossamer.settings.rows import rows
+from gossamer.settings.table import shown
+from gossamer.words import count, size, span
+
+HOSTS: Final = 10
+"""Hosts in each list."""
+STEPS: Final = 240
+REFUSALS: Final = 20
+LONG_VALUE: Final = 200
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known of a crawl beside its log."""
+
+    out: Path
+    cluster: bool
+    running: bool
+    settings: CrawlSettings | None
+    progress: Progress | None
+    """Counters of its state, all nodes together; None: there is no state, or it cannot be asked."""
+    resume: str
+    """The command that goes on with it."""
+    notes: list[str] = []
+
+
+def build(known: Known, visits: Visits, content: Content | None) -> Report:
+    progress = known.progress
+    state, words = ending(known, visits.bytes)
+    over = state in {"finished", "running"}
+    return Report(
+        directory=str(known.out),
+        mode="cluster" if known.cluster else "standalone",
+        nodes=sorted(visits.nodes),
+        state=state,
+        state_words=words,
+        go_on=None if over or state == "unknown" else resume_of(known, visits.bytes),
+        began=visits.began,
+        ended=visits.ended,
+        seconds=round(progress.seconds, 3) if progress else None,
+        lines=visits.lines,
+        visits=visits.visits,
+        # One count everywhere: the state's own, unless the log has gone on since it was asked.
+        pages=progress.pages if progress and not known.running else visits.pages,
+        pages_dropped=visits.pages_dropped,
+        bytes=visits.bytes,
+        hosts=progress.hosts_known if progress else len(visits.hosts),
+        hosts_cut=visits.hosts.cut,
+        urls_seen=progress.urls_seen if progress else None,
+        urls_queued=progress.urls_queued if progress else None,
+        urls_set_aside=progress.urls_set_aside if progress else visits.outcomes["set_aside"],
+        aliases=progress.hosts_aliases if progress else None,
+        outcomes=dict(visits.outcomes.most_common()),
+        statuses={str(name): many for name, many in sorted(visits.statuses.items())},
+        depths={str(name): many for name, many in sorted(visits.depths.items())},
+        refusals=_refusals(visits),
+        not_fetched=_not_fetched(known, visits, state),
+        links_left_out=dict(visits.left_out.most_common()),
+        robots_files=dict(visits.robots_files.most_common()),
+        robots_said=dict(visits.robots_said),
+        sitemaps=visits.sitemaps,
+        soft_404s=visits.soft_404s,
+        duplicates=visits.outcomes["duplicate"] - visits.unvisited_duplicates,
+        duplicate_bytes=visits.duplicate_bytes,
+        unvisited_duplicates=visits.unvisited_duplicates,
+        timeline=series(visits),
+        worst_hosts=[_host(row) for row in visits.hosts.worst(HOSTS)],
+        slowest_hosts=[_host(row) for row in visits.hosts.slowest(HOSTS)],
+        largest_hosts=[_host(row) for row in visits.hosts.largest(HOSTS)],
+        content=content,
+        settings=_settings(known.settings),
+        settings_known=known.settings is not None,
+        notes=[*known.notes, *_notes(visits)],
+        version=gossamer.__version__,
+    )
+
+
+def ending(known: Known, received: int) -> tuple[str, str]:
+    """How a crawl stands: a word for programs, and words for people. `received`: bytes in all."""
+    progress = known.progress
+    if known.running:
+        return "running", "It is running: these are the figures so far."
+    if progress is None:
+        words = "There is no state/ in this directory, so what was still queued is not known."
+        return "unknown", words
+    if not progress.urls_queued:
+        return "finished", "It is finished: nothing was left to crawl."
+    queued = f"{count(progress.urls_queued)} URLs are still queued"
+    limit = reached(known, received)
+    if limit is None:
+        return "stopped", f"It was stopped, or ended by itself before it was done; {queued}."
+    return "limit_reached", f"It ended at its limit of {limit.words}; {queued}."
+
+
+class Limit(NamedTuple):
+    """A limit that ended a crawl, and the option that raises it."""
+
+    words: str
+    option: str
+
+
+def reached(known: Known, received: int) -> Limit | None:
+    limits, progress = (known.settings or CrawlSettings()).limits, known.progress
+    if progress is None:
+        return None
+    if limits.pages and progress.pages + progress.pages_dropped >= limits.pages:
+        return Limit(f"{count(limits.pages)} pages", "--max-pages N")
+    if limits.time and progress.seconds >= limits.time:
+        return Limit(span(limits.time), "--set limits.time=TIME")
+    if limits.bytes and received >= limits.bytes:
+        return Limit(size(limits.bytes), "--set limits.bytes=SIZE")
+    return None
+
+
+def resume_of(known: Known, received: int) -> str:
+    """The command that goes on, with a higher limit where one ended the crawl."""
+    limit = reached(known, received)
+    return f"{known.resume} {limit.option}" if limit else known.resume
+
+
+def series(visits: Visits, most: int = STEPS) -> Series:
+    width, steps = visits.timeline.steps(most)
+    groups = {wanted: [0] * len(steps) for wanted in Group}
+    for place, (_, step) in enumerate(steps):
+        for name, many in step.outcomes.items():
+            groups[_group(name)][place] += many
+    return Series(
+        step=width,
+        times=[moment for moment, _ in steps],
+        pages=[step.pages for _, step in steps],
+        bytes=[step.bytes for _, step in steps],
+        done=groups[Group.DONE],
+        refused=groups[Group.REFUSED],
+        failed=groups[Group.FAILED],
+    )
+
+
+def meaning(outcome: str) -> str:
+    """For people, also of an outcome that this version does not know."""
+    known = outcome in REACTIONS or outcome in FORMER
+    return _meaning(outcome) if known else "an outcome of another version"
+
+
+def _group(outcome: str) -> Group:
+    return Group.REFUSED if outcome in FORMER else group(outcome)
+
+
+def _host(row: HostTally) -> HostLine:
+    outcomes = dict(sorted(row.outcomes.items(), key=lambda item: -item[1]))
+    return HostLine(
+        row.host, row.visits, row.pages, row.bytes, row.failed, row.refused,
+        round(row.mean, 3), round(row.longest, 3), outcomes,
+    )  # fmt: skip
+
+
+def _refusals(visits: Visits) -> list[Refusal]:
+    """What was refused, and by which rule or reason; lines of an outcome without one stand together."""
+    found = []
+    for outcome, lines in visits.outcomes.items():
+        if _group(outcome) is not Group.REFUSED or outcome == "gone":
+            continue
+        named = [(reason, many) for (of, reason), many in visits.reasons.items() if of == outcome]
+        found += [Refusal(outcome, reason, many) for reason, many in named]
+        if rest := lines - sum(many for _, many in named):
+            found.append(Refusal(outcome, None, rest))
+    found.sort(key=lambda row: (-row.lines, row.outcome, row.reason or ""))
+    return found[:REFUSALS]
+
+
+def _not_fetched(known: Known, visits: Visits, state: str) -> list[NotFetched]:
+    found = []
+    progress = known.progress
+    if progress and progress.urls_queued and state != "running":
+        change = resume_of(known, visits.bytes)
+        found.append(NotFetched("queued", progress.urls_queued, "the crawl ended first", change))
+    for name, many in visits.not_fetched().items():
+        if name == "deferred":
+            continue
+        remedy = REACTIONS[name].remedy if name in REACTIONS else ""
+        found.append(NotFetched(name, many, meaning(name), remedy.replace("DIR", str(known.out))))
+    return found
+
+
+def left_out_words(name: str) -> tuple[str, str]:
+    """What a reason means, and what would change it."""
+    reason = REASONS.get(name)
+    return (reason.meaning, reason.change) if reason else ("a reason of another version", "")
+
+
+def _settings(settings: CrawlSettings | None) -> list[Setting]:
+    """Those that differ from the defaults; nothing secret is shown."""
+    if settings is None:
+        return []
+    now, usual = shown(settings), shown(CrawlSettings())
+    return [
+        Setting(row.name, now[row.name], usual[row.name])
+        for row in rows()
+        if now[row.name] != usual[row.name]
+    ]
+
+
+def _notes(visits: Visits) -> list[str]:
+    notes = []
+    if visits.damaged:
+        notes.append(
+            f"{count(visits.damaged)} lines of the log cannot be read; gossamer audit names them"
+        )
+    if visits.hosts.cut:
+        notes.append(
+            "there are more hosts than are counted at a time: those with fewest visits are left out of the "
+            "lists, and some counts are of the later part of the crawl"
+        )
+    if visits.reasons_cut:
+        notes.append(
+            "there are more reasons than are told apart; the others are counted with their outcome"
+        )
+    if not visits.knows_urls:
+        notes.append("the log is long: what was not fetched is counted by visit, not by URL")
+    return notes

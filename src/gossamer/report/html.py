@@ -1,0 +1,327 @@
+"""The report as one HTML file: no script, nothing from outside, light and dark, on paper too."""
+
+from collections.abc import Mapping, Sequence
+
+from gossamer.policy.hosts.outcomes import FORMER, group
+from gossamer.report.build import left_out_words, meaning
+from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
+from gossamer.report.markup import Html, joined, prose, tag, web
+from gossamer.report.model import HostLine, Report
+from gossamer.report.moments import moment
+from gossamer.report.plots import Layer, bar, peak, stacked
+from gossamer.report.style import CSS
+from gossamer.words import count, size, span
+
+STEPS = 120
+EACH = 15
+"""Depths up to which each has its own label."""
+_STATES = {
+    "running": "running", "finished": "finished", "limit_reached": "limit reached",
+    "stopped": "stopped", "unknown": "no state",
+}  # fmt: skip
+
+
+def as_html(report: Report) -> str:
+    name = report.directory.rstrip("/").rpartition("/")[2] or report.directory
+    head = tag(
+        "head",
+        Html('<meta charset="utf-8">'),
+        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        # Nothing is loaded and nothing runs, whatever a name from the web tries.
+        Html(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        ),
+        Html('<meta name="referrer" content="no-referrer">'),
+        tag("title", f"{name}: report of a crawl"),
+        tag("style", Html(CSS)),
+    )
+    parts = [
+        _head(report, name), _tiles(report), _over_time(report), _outcomes(report), _missing(report),
+        _halves(*_hosts(report), _depth(report)), _halves(_refusals(report), _links(report)),
+        _halves(_pages(report), _content(report)), _settings(report), _notes(report), _foot(report),
+    ]  # fmt: skip
+    return f"<!doctype html>\n{tag('html', head, tag('body', joined(parts)), lang='en')}\n"
+
+
+def _card(title: str, *children: Html | str | None) -> Html:
+    return tag("section", tag("h2", title), *children, class_="card")
+
+
+def _halves(*cards: Html) -> Html:
+    shown = [card for card in cards if card]
+    return tag("div", joined(shown), class_="halves") if shown else Html("")
+
+
+def _table(
+    names: Sequence[str],
+    rows: Sequence[Html],
+    numbers: frozenset[int] = frozenset(),
+    kind: str = "facts",
+) -> Html:
+    heads = [
+        tag("th", name, class_="n" if place in numbers else None)
+        for place, name in enumerate(names)
+    ]
+    head = tag("thead", tag("tr", *heads)) if any(names) else None
+    return tag("div", tag("table", head, tag("tbody", *rows), class_=kind), class_="scroll")
+
+
+def _head(report: Report, name: str) -> Html:
+    when = ""
+    if report.began is not None and report.ended is not None:
+        took = span(report.ended - report.began)
+        when = f"{moment(report.began)} to {moment(report.ended)} UTC, {took}"
+    kind = f"cluster of {len(report.nodes)} nodes" if report.nodes else report.mode
+    pill = tag("span", _STATES[report.state], class_=f"pill {report.state}")
+    return tag(
+        "header",
+        tag("p", "Gossamer crawl report", class_="brand"),
+        tag("h1", name, " ", pill),
+        tag("p", f"{kind} · {when}" if when else kind, class_="soft"),
+        tag("p", report.state_words),
+        tag("p", "Go on with ", tag("code", report.go_on)) if report.go_on else None,
+    )
+
+
+def _tiles(report: Report) -> Html:
+    worked = report.seconds or ((report.ended or 0.0) - (report.began or 0.0))
+    rate = f"{report.pages / worked:,.1f} per second".replace(",", " ") if worked >= 1 else ""
+    tiles = [
+        ("Pages", count(report.pages), rate),
+        ("Received", size(report.bytes), f"{count(report.visits)} visits"),
+        ("Hosts", count(report.hosts), "many more, not all counted" if report.hosts_cut else ""),
+    ]
+    if report.urls_seen is not None:
+        tiles.append(("URLs known", count(report.urls_seen), ""))
+    if report.urls_queued is not None:
+        aside = f"{count(report.urls_set_aside)} set aside" if report.urls_set_aside else ""
+        tiles.append(("Still queued", count(report.urls_queued), aside))
+    return tag(
+        "div",
+        *(
+            tag(
+                "div",
+                tag("h2", title),
+                tag("p", big, class_="big"),
+                tag("p", small, class_="soft"),
+                class_="card",
+            )
+            for title, big, small in tiles
+        ),
+        class_="tiles",
+    )
+
+
+def _over_time(report: Report) -> Html:
+    line = report.timeline
+    if len(line.times) < 2:
+        return Html("")
+    width = min(STEPS, len(line.times))
+    step = line.step * len(line.times) / width
+    ends = (moment(line.times[0]), moment(line.times[-1] + line.step))
+    if ends[0][:10] == ends[1][:10]:
+        # On one day, which the head of the page names.
+        ends = (ends[0][11:], ends[1][11:])
+    pages = [Layer("pages", "pages", [number / step for number in squeezed(line.pages, width)])]
+    groups = [
+        Layer(label, label, squeezed(values, width))
+        for label, values in (
+            ("done", line.done),
+            ("refused", line.refused),
+            ("failed", line.failed),
+        )
+    ]
+    return _halves(
+        tag("section", stacked("Pages", "per second", pages, ends, _scale(peak(pages))), class_="card"),
+        tag("section", stacked("Outcomes", f"lines of the log in {span(step)}", groups, ends, _scale(peak(groups))), class_="card"),
+    )  # fmt: skip
+
+
+def _scale(top: float) -> tuple[str, str]:
+    return (f"{top:g}", f"{top / 2:g}") if top < 1000 else (count(top), count(top / 2))
+
+
+def _outcomes(report: Report) -> Html:
+    most = max(report.outcomes.values(), default=0)
+    rows = [
+        tag(
+            "tr",
+            tag("td", name, class_="name"),
+            tag("td", count(number), class_="n"),
+            tag(
+                "td",
+                bar(number, most, "refused" if name in FORMER else group(name).value),
+                class_="wide",
+            ),
+            tag("td", prose(meaning(name)), class_="soft why"),
+        )
+        for name, number in report.outcomes.items()
+    ]
+    return (
+        _card("Outcomes", _table((), rows))
+        if rows
+        else _card("Outcomes", tag("p", "The log is empty: nothing was visited yet."))
+    )
+
+
+def _missing(report: Report) -> Html:
+    rows = [
+        tag(
+            "tr",
+            tag("td", count(row.number), class_="n"),
+            tag("td", row.what, class_="name"),
+            tag(
+                "td",
+                prose(row.why),
+                tag("span", prose(row.change), class_="change") if row.change else None,
+                class_="why",
+            ),
+        )
+        for row in report.not_fetched
+    ]
+    return _card("Not fetched, and what would change it", _table((), rows)) if rows else Html("")
+
+
+def _hosts(report: Report) -> list[Html]:
+    lists = (
+        ("Hosts with most failures", report.worst_hosts, ("failed", "visits", "mostly")),
+        ("Slowest hosts", report.slowest_hosts, ("mean", "longest", "visits")),
+        ("Largest sites", report.largest_hosts, ("pages", "received", "mean")),
+    )
+    return [_host_list(title, hosts, names) for title, hosts, names in lists if hosts]
+
+
+def _host_list(title: str, hosts: Sequence[HostLine], names: tuple[str, ...]) -> Html:
+    rows = [
+        tag(
+            "tr",
+            tag("td", web(host.host), class_="host"),
+            *(
+                tag(
+                    "td", cell(host, name), class_=None if name == "mostly" else "n", data_name=name
+                )
+                for name in names
+            ),
+        )
+        for host in hosts
+    ]
+    numbers = frozenset(place for place, name in enumerate(names, 1) if name != "mostly")
+    return _card(title, _table(("host", *names), rows, numbers, "hosts"))
+
+
+def _refusals(report: Report) -> Html:
+    rows = [
+        tag(
+            "tr",
+            tag("td", count(row.lines), class_="n"),
+            tag("td", row.outcome, class_="name"),
+            tag("td", web(row.reason) if row.reason else prose(meaning(row.outcome)), class_="why"),
+        )
+        for row in report.refusals
+    ]
+    return _card("Refused, by rule or reason", _table((), rows)) if rows else Html("")
+
+
+def _links(report: Report) -> Html:
+    rows = []
+    for name, number in report.links_left_out.items():
+        words, change = left_out_words(name)
+        changed = tag("span", prose(f"to change: {change}"), class_="change") if change else None
+        rows.append(
+            tag("tr", tag("td", count(number), class_="n"), tag("td", name, class_="name"), tag("td", prose(words), changed, class_="why"))
+        )  # fmt: skip
+    return _card("Links that were not followed", _table((), rows)) if rows else Html("")
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> Html:
+    return tag(
+        "dl", *(part for name, words in facts for part in (tag("dt", name), tag("dd", words)))
+    )
+
+
+def _pages(report: Report) -> Html:
+    facts = page_facts(report)
+    if report.statuses:
+        facts.append(
+            (
+                "status codes",
+                ", ".join(f"{name}: {count(many)}" for name, many in report.statuses.items()),
+            )
+        )
+    return _card("Robots, sitemaps, duplicates", _facts(facts)) if facts else Html("")
+
+
+def _content(report: Report) -> Html:
+    content = report.content
+    if content is None or not content.records:
+        return Html("")
+    return _card(
+        "Types",
+        _shares(content.types),
+        tag("h3", "Languages, as the pages say"),
+        _shares(content.languages) if content.languages else tag("p", "No page says its language."),
+        tag("p", content_words(report), class_="soft"),
+    )
+
+
+def _shares(counts: Mapping[str, int], most: int = 6) -> Html:
+    top = max(counts.values(), default=0)
+    rows = [
+        tag(
+            "tr",
+            tag("td", web(name, 60)),
+            tag("td", count(number), class_="n"),
+            tag("td", bar(number, top, "pages"), class_="wide"),
+        )
+        for name, number in list(counts.items())[:most]
+    ]
+    if len(counts) > most:
+        others = sum(list(counts.values())[most:])
+        rows.append(
+            tag(
+                "tr",
+                tag("td", f"{len(counts) - most} others"),
+                tag("td", count(others), class_="n"),
+                tag("td", ""),
+            )
+        )
+    return _table((), rows)
+
+
+def _depth(report: Report) -> Html:
+    if len(report.depths) < 2:
+        return Html("")
+    deepest = max(int(name) for name in report.depths)
+    values = [report.depths.get(str(depth), 0) for depth in range(deepest + 1)]
+    layers = [Layer("pages", "pages", values)]
+    ends = [str(depth) for depth in range(deepest + 1)] if deepest <= EACH else ["0", str(deepest)]
+    plot = stacked("Depth", "pages by links from a seed", layers, ends, _scale(peak(layers)))
+    return tag("section", plot, class_="card")
+
+
+def _settings(report: Report) -> Html:
+    if not report.settings_known:
+        return Html("")
+    rows = [
+        tag(
+            "tr",
+            tag("td", tag("code", row.name)),
+            tag("td", tag("code", value(row.value))),
+            tag("td", f"default {value(row.default)}", class_="soft"),
+        )
+        for row in report.settings
+    ]
+    summary = tag("summary", f"Settings that differ from the defaults ({len(rows)})")
+    return tag("details", summary, _table((), rows), class_="card", open="")
+
+
+def _notes(report: Report) -> Html:
+    return joined([tag("p", note, class_="note") for note in report.notes])
+
+
+def _foot(report: Report) -> Html:
+    return tag(
+        "footer",
+        tag("p", "Made from the fetch log, the WARC files and the state of ", tag("code", report.directory), f" by gossamer {report.version}. "
+            "Sizes are of bodies as received; times are UTC."),
+    )  # fmt: skip

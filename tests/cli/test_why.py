@@ -68,7 +68,7 @@ def test_words_for_people(exported: Crawl) -> None:
     line = first(exported, "fetched")
     done = gossamer("why", line["url"], "--out", exported.out)
     assert done.returncode == 0
-    for word in ("url:", "robots:", "stored:", "its gap:", "due:", "2xx with a body"):
+    for word in ("url:", "robots:", "stored:", "gap:", "next visit:", "2xx with a body"):
         assert word in done.stdout
 
 
@@ -220,7 +220,7 @@ def test_a_copy_without_a_state_is_explained_by_its_log(copied: Crawl) -> None:
     answer = asked(copied, line["url"] + "?utm_source=x")
     assert (answer["url"], answer["visits"], answer["seen"]) == (line["url"], [line], True)
     said = gossamer("why", line["url"], "--out", copied.out).stdout
-    assert "its state:" in said
+    assert "\nstate: " in said
     assert "2xx with a body" in said
     assert asked(copied, "http://nobody.test/")["seen"] is None
 

@@ -41,6 +41,7 @@ class Pages(NamedTuple):
 def serving(
     pages: Mapping[str, str | Answer],
     missing: Callable[[str], str | Answer] = lambda _path: Answer(status=404),
+    port: int = 0,
 ) -> Iterator[Pages]:
     """Serves `pages` by path, or by `//host/path`, as HTML; all else is `missing`. PORT stands for the port."""
     asked: list[str] = []
@@ -68,7 +69,7 @@ def serving(
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

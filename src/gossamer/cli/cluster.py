@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gossamer.cli.anew import begin_anew
 from gossamer.cli.assignments import assignments
 from gossamer.cli.effective import (
     cluster_overrides,
@@ -33,6 +34,7 @@ from gossamer.engine import Access, connect
 from gossamer.errors import SettingsError
 from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
+from gossamer.node.begun_anew import fruitless_seeds
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
@@ -89,9 +91,12 @@ def cluster(
     none_given = resume and not urls and seeds is None
     taken = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
     _check_outside(effective)
+    if none_given:
+        taken = fruitless_seeds(out)
+    cleared = not resume and begin_anew(out, quiet=quiet)
     begun = (out / "control" / "map.json").exists()
     changes = _changes(overrides, effective) if resume and begun else {}
-    taken = prepare(out, effective, taken, resume=resume)
+    taken = prepare(out, effective, taken, resume=resume, cleared=cleared)
     save_settings(out, effective)
     if not begun:
         Backup(out / "control").add_seeds(taken)

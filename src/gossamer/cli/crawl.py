@@ -10,6 +10,7 @@ import msgspec
 import typer
 from rich.console import Console
 
+from gossamer.cli.anew import begin_anew
 from gossamer.cli.assignments import assignments
 from gossamer.cli.effective import crawl_overrides, effective_settings, least_level
 from gossamer.cli.seeds import take_seeds, tell_refused
@@ -23,6 +24,7 @@ from gossamer.library.seeds import Refused
 from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.model.progress import Progress
+from gossamer.node.begun_anew import fruitless_seeds
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
@@ -78,7 +80,10 @@ def crawl(
     seed_list = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
     if served:
         _check_serving(effective.control)
-    seed_list = prepare(out, effective, seed_list, resume=resume)
+    if none_given:
+        seed_list = fruitless_seeds(out)
+    cleared = not resume and begin_anew(out, quiet=quiet)
+    seed_list = prepare(out, effective, seed_list, resume=resume, cleared=cleared)
     configure(least, as_json=log_json)
     log_what_counts(effective, seed_list)
     interrupt = Interrupt()

@@ -62,6 +62,11 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
     for name, remedy in remedies.items():
         if remedy:
             _print_whole(console, f"{name}: {here(remedy, out)}")
+    if nothing:
+        _print_whole(
+            console,
+            "The corrected command can be given for the same directory; --resume tries the same seeds again.",
+        )
     if progress.seeds_failed > len(progress.seed_failures):
         _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
 

@@ -24,6 +24,8 @@ from gossamer.settings.url_rules import url_rules
 from gossamer.words import count, plain, size, span
 
 VISITS = 5
+HOST = "host"
+"""The fact with which those of the host begin."""
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -41,8 +43,12 @@ def why(
     if json:
         print(msgspec.json.encode(account).decode())
         return
-    for name, text in describe(account, time.time()):
-        print(f"{name + ':':<12} {plain(text, 2500)}")
+    facts = describe(account, time.time())
+    for number, (name, text) in enumerate(facts):
+        if name == HOST and number:
+            # What is known of the host is apart from what is known of the URL.
+            print()
+        print(f"{name + ':':<13} {plain(text, 2500)}")
 
 
 def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
@@ -192,8 +198,6 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("given", f"{account['given']} (this is its canonical form)"))
     if "state" in account:
         return [*facts, *_describe_log(account)]
-    of = f" of node {account['node']}" if account.get("node") else ""
-    facts.append(("host", f"{account['host']}, partition {account['partition']}{of}"))
     seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
     facts.append(("seen", seen[account["seen"]]))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
@@ -224,19 +228,20 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     if last is not None and last["warc_file"] is not None:
         place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
         facts.append(("stored", place))
+    of = f" of node {account['node']}" if account.get("node") else ""
+    facts.append((HOST, f"{account['host']}, partition {account['partition']}{of}"))
     facts.extend(_host(account["host_state"], now))
     return facts
 
 
 def _describe_log(account: dict[str, Any]) -> list[tuple[str, str]]:
     """Where there is a log and no state."""
-    facts = [("host", account["host"])]
-    facts.extend(("visit", _visit(line)) for line in account["visits"])
+    facts = [("visit", _visit(line)) for line in account["visits"]]
     facts.extend(_links(account["visits"]))
     if not account["visits"]:
         facts.append(("visit", "none in the log"))
     words = "not in this directory, so queue, robots rules and the host's standing are not known"
-    return [*facts, ("its state", words)]
+    return [*facts, ("state", words), (HOST, account["host"])]
 
 
 _EFFECTS = {
@@ -332,12 +337,12 @@ _SOURCES = {
 
 def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
     if state is None:
-        return [("its host", "not known: nothing of it was ever queued")]
+        return [("standing", "not known: nothing of it was ever queued")]
     words = (
         f"{state['standing']}, {state['queued']} URLs queued ({state['waiting']} wait for a time), "
         f"{state['pages']} pages, {size(state['bytes'])}, {state['errors']} errors"
     )
-    facts = [("its host", words)]
+    facts = [("standing", words)]
     if state["blocked"]:
         facts.append(("blocked", "by the operator"))
     if state["given_up"]:
@@ -347,14 +352,26 @@ def _host(state: dict[str, Any] | None, now: float) -> list[tuple[str, str]]:
     if state["failures_in_a_row"]:
         facts.append(("failures", f"{state['failures_in_a_row']} in a row"))
     if last := state.get("last_failure"):
-        facts.append(("it failed", f"{last['outcome']}: {meaning(last['outcome'])}"))
-    facts.append(("its gap", _gap(state)))
-    facts.append(("due", _when(state["due"], now)))
+        facts.append(("last failure", f"{last['outcome']}: {meaning(last['outcome'])}"))
+    facts.append(("gap", _gap(state)))
+    facts.append(("next visit", _next_visit(state, now)))
     if state["policy"]:
-        facts.append(("its policy", _policy(state["policy"])))
+        facts.append(("policy", _policy(state["policy"])))
     if state["ip"]:
         facts.append(("address", state["ip"]))
     return facts
+
+
+def _next_visit(state: dict[str, Any], now: float) -> str:
+    if not state["queued"]:
+        return "none: nothing of the host is queued"
+    # Rounded to seconds in the store.
+    for_robots = any(
+        robots["kind"] == "unreachable" and robots["until"] - 1 <= state["due"]
+        for robots in state["robots"].values()
+    )
+    words = _when(state["due"], now)
+    return f"{words}, for its robots file, which could not be had" if for_robots else words
 
 
 def _gap(state: dict[str, Any]) -> str:

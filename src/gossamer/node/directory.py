@@ -21,10 +21,13 @@ _UNFINISHED = {SEEDS, f"{SEEDS}.new", f"{SETTINGS}.new"}
 """All that a crawl can leave which was killed before it had begun."""
 
 
-def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: bool) -> list[str]:
+def prepare(
+    out: Path, settings: CrawlSettings, seeds: list[str], *, resume: bool, cleared: bool = False
+) -> list[str]:
     """Makes the directory of a new crawl, or checks that there is one to resume.
 
-    Gives the seeds that the state does not have yet.
+    `cleared`: a crawl was here, so whatever else is in the directory may stay. Gives the seeds that the state does
+    not have yet.
     """
     begun = (out / SETTINGS).exists() or (out / "state").exists()
     if resume:
@@ -39,7 +42,7 @@ def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: boo
         )
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is not a directory; choose another --out")
-    if out.exists() and any(file.name not in _UNFINISHED for file in out.iterdir()):
+    if out.exists() and not cleared and any(file.name not in _UNFINISHED for file in out.iterdir()):
         raise UsageError(f"{out} is not empty and holds no crawl; choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)

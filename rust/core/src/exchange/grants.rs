@@ -273,14 +273,18 @@ impl Tables {
         Some(now + PATIENCE)
     }
 
-    /// A loan in use goes on, also one that an earlier home made.
+    /// A loan in use goes on, also one that an earlier home made. Of those nothing is left once this home
+    /// lends by itself: whoever still asks then has let its loan end, and somebody else may be inside.
     fn confirm(&mut self, ip: IpAddr, asker: &str, now: Micros) -> Option<Row> {
-        self.mine.get(&home(ip, self.partitions))?;
-        let loan = self.lent.entry(ip).or_insert_with(|| Loan {
-            holder: asker.to_owned(),
-            until: now,
-            contended: false,
-        });
+        let from = *self.mine.get(&home(ip, self.partitions))?;
+        if now < from {
+            self.lent.entry(ip).or_insert_with(|| Loan {
+                holder: asker.to_owned(),
+                until: now,
+                contended: false,
+            });
+        }
+        let loan = self.lent.get_mut(&ip)?;
         if loan.holder != asker {
             return None;
         }
@@ -421,6 +425,24 @@ mod tests {
         other.clock.shift(PATIENCE as i64 + 1);
         assert_eq!(home_node.grants.enter(9, IP), Ok(()), "it waited");
         assert!(other.grants.enter(2, IP).is_err());
+    }
+
+    #[test]
+    fn a_loan_that_ended_is_not_confirmed_while_the_home_is_inside() {
+        let (home_node, other) = (node(GAP), node(GAP));
+        home_node.grants.gain(home(IP, 8), true);
+        let _ = other.grants.enter(1, IP);
+        exchange(&other, "b", &home_node);
+        other.clock.shift(PATIENCE as i64 + 1);
+        assert_eq!(other.grants.enter(1, IP), Ok(()));
+        for one in [&home_node, &other] {
+            one.clock.shift((LENT + GAP + 1) as i64);
+        }
+        assert_eq!(home_node.grants.enter(9, IP), Ok(()), "the loan has ended");
+        // The visit of before is not reported yet, so the address counts as in use there.
+        exchange(&other, "b", &home_node);
+        other.ips.leave(1, None);
+        assert!(other.grants.enter(2, IP).is_err(), "the home is inside");
     }
 
     #[test]

@@ -59,6 +59,11 @@ impl RobotsKind {
 }
 
 impl RobotsState {
+    /// Whether nobody may be visited by these rules until they are tried for again.
+    fn waits(self) -> bool {
+        self.kind == RobotsKind::Unreachable
+    }
+
     pub(super) fn until_us(self) -> Micros {
         u64::from(self.until) * SECOND
     }
@@ -129,6 +134,39 @@ pub struct HostRecord {
 }
 
 impl HostRecord {
+    /// When robots rules are tried for again without which nothing of the host can be visited; 0: it does not
+    /// wait for any.
+    pub(super) fn robots_due(&self, settings: &Settings) -> Micros {
+        let known =
+            |state: &RobotsState| matches!(state.kind, RobotsKind::Rules | RobotsKind::AllowAll);
+        if self.robots.iter().any(known) {
+            return 0;
+        }
+        // After the last try its URLs are refused: nothing waits.
+        let tried = |state: &RobotsState| {
+            state
+                .unanswered
+                .is_some_and(|outcome| state.tries >= settings.patience(outcome).tries)
+        };
+        let waits = self.robots.iter();
+        let waits = waits.filter(|state| state.waits() && !tried(state));
+        waits.map(|state| state.until_us()).min().unwrap_or(0)
+    }
+
+    /// What failed is forgiven: the host, and its robots rules where they could not be had, may be tried at once.
+    pub(super) fn forgive(&mut self) {
+        self.aside = false;
+        self.failures = 0;
+        self.set_asides = 0;
+        self.trouble = None;
+        for state in self.robots.iter_mut().filter(|state| state.waits()) {
+            *state = RobotsState::default();
+        }
+        if self.queued == 0 {
+            self.given_up = None;
+        }
+    }
+
     /// Whether the pages that a policy allows are used up, with so many visits under way.
     #[must_use]
     pub fn budget_used(&self, leases: u8) -> bool {
@@ -449,6 +487,11 @@ impl Host {
                 .last_end
                 .saturating_add(record.gap(self.key, settings)),
         )
+    }
+
+    /// The same for people: a visit for robots rules that could not be had may come later than the gap asks.
+    pub fn next_visit(&self, settings: &Settings) -> Micros {
+        self.due(settings).max(self.record.robots_due(settings))
     }
 }
 

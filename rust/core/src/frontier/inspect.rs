@@ -35,7 +35,7 @@ pub(super) fn host_of(
     Ok(Some(HostView {
         host_key: key,
         standing: host.standing(),
-        due: clock.outside(host.due(settings)),
+        due: clock.outside(host.next_visit(settings)),
         gap,
         gap_source,
         leases: 0,

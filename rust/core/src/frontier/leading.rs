@@ -97,7 +97,7 @@ impl Leading {
         };
         // Visits side by side take the time of one.
         let each = (gap + response) / Micros::from(record.connections(settings).max(1));
-        let mut due = record.next_due.max(now);
+        let mut due = record.next_due.max(record.robots_due(settings)).max(now);
         if record.waiting > 0 && record.waiting == record.queued {
             due = due.max(record.waiting_first);
         }

@@ -101,12 +101,7 @@ impl Frontier {
         let time = self.tick(now);
         self.change(key, reads, |record| {
             record.next_due = record.next_due.min(time);
-            record.aside = false;
-            record.failures = 0;
-            record.set_asides = 0;
-            if record.queued == 0 {
-                record.given_up = None;
-            }
+            record.forgive();
         })
     }
 
@@ -154,7 +149,7 @@ impl Frontier {
             return Ok(Some(HostView {
                 host_key: key,
                 standing: host.standing(),
-                due: self.clock.outside(host.due(&self.settings)),
+                due: self.clock.outside(host.next_visit(&self.settings)),
                 gap,
                 gap_source,
                 leases: host.leases,

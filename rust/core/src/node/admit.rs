@@ -38,10 +38,8 @@ impl Node {
         self.open.begin(now);
         let mut queued = Vec::with_capacity(links.len());
         let mut twins = Vec::new();
-        let mut seen = 0;
         let links = self.drop_by_rules(links, now)?;
         for link in self.fresh(links)? {
-            seen += 1;
             if self.is_alias(&link.url) {
                 if let Some(link) = self.sample_link(link, now)? {
                     twins.extend(self.leave_out(link, now));
@@ -50,14 +48,13 @@ impl Node {
                 queued.push(link);
             }
         }
-        self.tally.seen(seen);
         // What an alias stands for is no alias, so this ends after one round.
         let twins = self.split_by_owner(twins);
         queued.extend(self.sift(twins)?);
         Ok(queued)
     }
 
-    /// Those that pass `seen`.
+    /// Those that pass `seen`, and those that are let in once more.
     fn fresh(&mut self, mut links: Vec<Link>) -> Result<Vec<Link>, NodeError> {
         let candidates: Vec<Candidate<'_>> = links
             .iter()
@@ -66,9 +63,12 @@ impl Node {
         let mut fresh = Vec::with_capacity(links.len());
         self.seen
             .admit(&candidates, &*self.state, &mut self.open.writes, &mut fresh)?;
+        let passed = fresh.iter().filter(|fresh| **fresh).count();
+        self.tally.seen(passed as u64);
         if !self.queue_drops.is_empty() {
             self.let_back(&links, &mut fresh)?;
         }
+        self.let_seeds_back(&links, &mut fresh)?;
         let mut fresh = fresh.into_iter();
         links.retain(|_| fresh.next().unwrap_or(false));
         Ok(links)

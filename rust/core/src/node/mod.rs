@@ -40,6 +40,7 @@ mod rerank;
 mod rules;
 mod seed_failures;
 mod seeds;
+mod seeds_again;
 mod set_aside;
 mod settings;
 mod snapshot;
@@ -119,6 +120,7 @@ pub struct Node {
     questions: doors::Questions,
     /// A rule has dropped URLs out of the queue; when it is gone they may come in again.
     queue_drops: queue_drops::QueueDrops,
+    seeds_again: seeds_again::SeedsAgain,
     /// Targets of seeds' redirects that the control node is to make seeds of.
     redirected_seeds: redirected_seeds::RedirectedSeeds,
     /// What host policies decided lately, for those who watch.
@@ -249,6 +251,7 @@ impl Node {
             doors: Doors::default(),
             questions: doors::Questions::default(),
             queue_drops,
+            seeds_again: seeds_again::SeedsAgain::default(),
             redirected_seeds,
             host_news: doors::HostNews::default(),
             cookies: cookies::CookieVisits::default(),
@@ -374,6 +377,7 @@ impl Node {
             self.book.lock().applied(commit.number);
             self.soft404s.applied(commit.number);
             self.queue_drops.applied(commit.number);
+            self.seeds_again.applied(commit.number);
             self.tally.committed(&commit.tally);
             if let Some(exchange) = &mut self.exchange {
                 exchange.committed(commit.outbox, commit.positions);

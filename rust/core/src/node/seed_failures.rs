@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::seeds_again::brought_nothing;
 use crate::canonical::Url;
 use crate::frontier::Verdict;
 use crate::links::Link;
@@ -49,18 +50,8 @@ impl SeedFailures {
 
     /// A seed that was visited, or left the queue without a visit.
     pub fn page(&mut self, link: &Link, outcome: Outcome) {
-        let failed = !matches!(
-            outcome,
-            Outcome::Fetched
-                | Outcome::NotModified
-                | Outcome::Redirected
-                | Outcome::Duplicate
-                | Outcome::Truncated
-                | Outcome::Deferred
-                | Outcome::SetAside
-        );
         if link.seed
-            && failed
+            && brought_nothing(outcome)
             && !link.sitemap
             && !self.hosts.contains(&link.url.host_key())
             && self.has_room()

@@ -1,0 +1,108 @@
+"""A crawl that brought no page: cleared away for the corrected command, or its seeds tried again by `--resume`.
+
+Somebody who forgot `--allow-private` or mistyped a name has a directory with some failures in its log and
+nothing to keep. Guarantees: a directory with a page, or whose crawl runs, is not touched; of one that is cleared
+only the files of the crawl go, and the lock of its state is held meanwhile.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from gossamer.errors import GossamerError, StateInUseError
+from gossamer.library import log_files
+from gossamer.library.fetch_log import LogLine, LogReading
+from gossamer.node.directory import SEEDS, SETTINGS
+
+PARTS: Final = ("warc", "log", "nodes", "engine", "snapshots", "control", "state", SEEDS, SETTINGS)
+"""All that a crawl writes. The settings go last: a directory with settings and no state is a crawl still."""
+_KEPT: Final = 1_000_000
+"""Lines in memory; a crawl without a page makes few visits."""
+_PAGES: Final = frozenset({"fetched", "truncated", "duplicate", "not_modified", "dropped"})
+
+
+def clear_fruitless(out: Path) -> int | None:
+    """Clears a crawl without a page away; gives how many visits it had made. None: there was no such crawl."""
+    if not (out / SETTINGS).exists() or not log_files(out):
+        return None
+    if (out / "nodes").exists() and not (out / "engine").exists():
+        # Part of it is on servers that are not ours.
+        return None
+    lines = _fruitless_lines(out)
+    if lines is None:
+        return None
+    with _held(out):
+        try:
+            for name in PARTS:
+                _remove(out / name)
+        except OSError as error:
+            raise GossamerError(
+                f"cannot clear away the crawl without a page in {out}: {error.strerror}; remove the directory, "
+                "or choose another --out"
+            ) from error
+    return len(lines)
+
+
+def fruitless_seeds(out: Path) -> list[str]:
+    """The seeds of a crawl without a page, as its log has them; none of a crawl that has one."""
+    lines = _fruitless_lines(out) or []
+    seeds = (line.url for line in lines if line.depth == 0 and line.from_url is None)
+    return list(dict.fromkeys(url for url in seeds if not _is_robots(url)))
+
+
+def _fruitless_lines(out: Path) -> list[LogLine] | None:
+    """The visits of a crawl without a page, the last ones of very many; None: there is a page, or the log is damaged."""
+    lines: deque[LogLine] = deque(maxlen=_KEPT)
+    reading = LogReading(out)
+    for line in reading:
+        if line.outcome in _PAGES and not _is_robots(line.url):
+            return None
+        lines.append(line)
+    return None if reading.damaged else list(lines)
+
+
+def _is_robots(url: str) -> bool:
+    return url.endswith("/robots.txt") and url.count("/") == 3
+
+
+@contextlib.contextmanager
+def _held(out: Path) -> Iterator[None]:
+    """Holds the state of each node, as a node that runs would."""
+    with contextlib.ExitStack() as stack:
+        for state in [out / "state", *sorted((out / "nodes").glob("*/state"))]:
+            if not state.is_dir():
+                continue
+            file = stack.enter_context((state / "lock").open("ab"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StateInUseError(
+                    f"{out} holds a crawl that is running; end it with Ctrl-C, or choose another --out"
+                ) from None
+        if _is_alive(out / "control" / "pid"):
+            raise StateInUseError(
+                f"{out} holds a crawl whose control node is running; end it, or choose another --out"
+            )
+        yield
+
+
+def _is_alive(pid: Path) -> bool:
+    try:
+        os.kill(int(pid.read_text()), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -147,6 +147,13 @@ def test_the_export_has_a_row_for_each_page(done: Done) -> None:
     assert f"http://site.test:{done.port}/robots.txt" in {row["url"] for row in rows}
 
 
+def test_types_are_those_of_the_pages(done: Done) -> None:
+    """A page with the content of another has no record of its own to look at."""
+    report = done.asked("report", done.out)
+    assert report["content"]["records"] == done.said["pages"] - report["duplicates"] == 5
+    assert report["content"]["types"] == {"text/html": 4, "text/plain": 1}
+
+
 def test_people_read_how_the_numbers_come_to_each_other(done: Done, tmp_path: Path) -> None:
     visits, unvisited = done.said["visits"], sum(done.said["unvisited"].values())
     sentence = f"{count(visits)} visits: 7 to pages, 11 to robots files, 1 to sitemaps; {unvisited} URLs left the queue without one"  # fmt: skip

@@ -38,7 +38,8 @@ def report(
     with looked_at(directory) as look:
         known, visits = look.known(), read_log_of(directory)
         silent = [] if look.running else no_robots(visits.hosts.all(), look.host)
-    found = build(known, visits, read_content(directory, whole=content), silent)
+    types = read_content(directory, whole=content, others=visits.others)
+    found = build(known, visits, types, silent)
     if html is not None:
         try:
             write_whole(html, as_html(found).encode())

@@ -16,7 +16,7 @@ from gossamer.report.content import Content
 from gossamer.report.hosts import HostTally
 from gossamer.report.model import HostLine, NotFetched, Refusal, Report, Series, Setting
 from gossamer.report.no_robots import NoRobots
-from gossamer.report.visits import Visits
+from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
@@ -273,6 +273,10 @@ def _notes(visits: Visits) -> list[str]:
         notes.append(
             "the log was written by an earlier version, which does not say what visits were to: robots files and "
             "sitemaps are counted as pages"
+        )
+    if len(visits.others) >= OTHERS:
+        notes.append(
+            "there are more robots files and sitemaps than are told apart: types count some of them"
         )
     if not visits.knows_urls:
         notes.append("the log is long: what was not fetched is counted by visit, not by URL")

@@ -53,7 +53,7 @@ def content_words(report: Report) -> str:
     )
     said = sum(content.languages.values())
     return (
-        f"types of {count(content.records)} stored answers in {where}; "
+        f"types of {counted(content.records, 'stored page')} in {where}; "
         f"{count(said)} of {count(content.languages_of)} HTML pages say their language"
     )
 

@@ -41,7 +41,7 @@ def as_html(report: Report) -> str:
     parts = [
         _head(report, name), _tiles(report), _over_time(report), _outcomes(report), _by_host(report),
         _missing(report), _halves(*_hosts(report), _depth(report)), _halves(_refusals(report), _links(report)),
-        _halves(_pages(report), _duplicates(report), _content(report)), _settings(report), _notes(report), _foot(report),
+        _halves(_pages(report), _duplicates(report), *_content(report)), _settings(report), _notes(report), _foot(report),
     ]  # fmt: skip
     return f"<!doctype html>\n{tag('html', head, tag('body', joined(parts)), lang='en')}\n"
 
@@ -168,7 +168,10 @@ def _outcomes(report: Report) -> Html:
 
 
 def _by_host(report: Report) -> Html:
-    """A bar for each of the hosts with most lines, and one for all others, so that they are the outcomes in all."""
+    """A bar for each of the hosts with most lines, and one for all others, so that they are the outcomes in all.
+
+    Each bar is as wide as all others: how a host fared is seen of small ones too, and the number says how large it is.
+    """
     listed: list[tuple[Html, Mapping[str, int]]] = [
         (web(host.host), host.outcomes) for host in report.busiest_hosts
     ]
@@ -177,19 +180,21 @@ def _by_host(report: Report) -> Html:
         rest.subtract(outcomes)
     if rest := +rest:
         listed.append((Html("all other hosts"), dict(rest.most_common())))
-    most = max((sum(outcomes.values()) for _, outcomes in listed), default=0)
     rows = [
         tag(
             "tr",
             tag("td", name, class_="host"),
             tag("td", count(sum(outcomes.values())), class_="n"),
-            tag("td", parts_bar(_groups(outcomes), most), class_="bars"),
+            tag("td", parts_bar(_groups(outcomes)), class_="bars"),
             tag("td", _first(outcomes), class_="soft why"),
         )
         for name, outcomes in listed
     ]
+    if not rows:
+        return Html("")
     colours = keys([(kind.value, kind.value) for kind in Group])
-    return _card("Outcomes by host", _table((), rows), colours) if rows else Html("")
+    unit = "Lines of the log, and how they are shared out among outcomes."
+    return _card("Outcomes by host", tag("p", unit, class_="soft"), colours, _table((), rows))
 
 
 def _groups(outcomes: Mapping[str, int]) -> list[Part]:
@@ -333,30 +338,29 @@ def _duplicates(report: Report) -> Html:
         shares["URLs not asked for: other names of pages"] = unvisited
     return _card(
         "Duplicates",
-        _shares(shares),
+        _shares(shares, ours=True),
         tag("p", f"{size(report.duplicate_bytes)} were received twice.", class_="soft"),
     )
 
 
-def _content(report: Report) -> Html:
+def _content(report: Report) -> list[Html]:
     content = report.content
     if content is None or not content.records:
-        return Html("")
-    return _card(
-        "Types",
-        _shares(content.types),
-        tag("h3", "Languages, as the pages say"),
-        _shares(content.languages) if content.languages else tag("p", "No page says its language."),
-        tag("p", content_words(report), class_="soft"),
-    )
+        return []
+    none = tag("p", "No page says its language.")
+    return [
+        _card("Types", _shares(content.types), tag("p", content_words(report), class_="soft")),
+        _card("Languages, as the pages say", _shares(content.languages) if content.languages else none),
+    ]  # fmt: skip
 
 
-def _shares(counts: Mapping[str, int], most: int = 6) -> Html:
+def _shares(counts: Mapping[str, int], most: int = 6, *, ours: bool = False) -> Html:
+    """`ours`: the names are our own words, not of the web."""
     top = max(counts.values(), default=0)
     rows = [
         tag(
             "tr",
-            tag("td", web(name, 60)),
+            tag("td", name if ours else web(name, 60)),
             tag("td", count(number), class_="n"),
             tag("td", bar(number, top, "pages"), class_="wide"),
         )

@@ -84,12 +84,13 @@ class Part(NamedTuple):
     number: int
 
 
-def parts_bar(parts: Sequence[Part], whole: float) -> Html:
-    """A bar made of parts side by side; one as long as `whole` fills the width."""
+def parts_bar(parts: Sequence[Part]) -> Html:
+    """A bar made of the shares of its parts, side by side."""
+    whole = sum(part.number for part in parts)
     drawn: list[Html] = []
     left = 0.0
     for part in parts:
-        if part.number and whole:
+        if part.number:
             wide = 100 * part.number / whole
             drawn.append(
                 shape("rect", x=_round(left), y=0, width=_round(wide), height=10, class_=part.kind)

@@ -53,6 +53,7 @@ figure { margin: 0; } figcaption { font-weight: 620; margin-bottom: .5rem; }
 .xs.each { gap: 0; } .xs.each span { flex: 1; text-align: center; }
 svg rect, svg .area { fill: var(--c); } svg .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .keys { display: flex; flex-wrap: wrap; gap: .2rem 1rem; margin-top: .5rem; font-size: .82rem; color: var(--soft); }
+.keys + .scroll { margin-top: .4rem; }
 .keys span::before { content: ""; display: inline-block; width: .7rem; height: .7rem; border-radius: 2px; background: var(--c); margin-right: .4rem; }
 dl { margin: 0; display: grid; grid-template-columns: minmax(7rem, auto) 1fr; gap: .3rem 1rem; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }

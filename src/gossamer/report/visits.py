@@ -27,6 +27,7 @@ LATEST: Final = 2.0**34
 """Seconds since the epoch: some five hundred years."""
 """Seconds; a line with more is damaged."""
 DEEPEST: Final = 100
+OTHERS: Final = 200_000
 
 _GROUPS: Final = {name: group(name) for name in REACTIONS} | dict.fromkeys(FORMER, Group.REFUSED)
 
@@ -60,6 +61,8 @@ class Visits:
         self.robots_said: Counter[str] = Counter()
         self.no_robots: Counter[str] = Counter()
         """URLs that left the queue because the robots file could not be had, by how the last visit to it ended."""
+        self.others: set[tuple[str, str]] = set()
+        """URL and time of answers that are no pages: of robots files and sitemaps, up to `OTHERS`."""
         self.knows_purposes = False
         """Whether the log says what visits were to; those of earlier versions do not."""
         self.soft_404s = 0
@@ -107,6 +110,8 @@ class Visits:
             self._note_reason(outcome, line.reason)
         for name, many in line.left_out.items():
             self.left_out[name if name in LEFT_OUT else UNKNOWN] += many
+        if line.status == 200 and not line.of_page and len(self.others) < OTHERS:
+            self.others.add((line.url, line.time))
         if line.purpose == "robots":
             host.robots = outcome
         if outcome == "robots_unreachable":

@@ -56,8 +56,12 @@ def test_a_real_crawl_is_clean(finished: Crawl) -> None:
     assert report.notes == []
     lines = finished.lines()
     assert report.lines == len(lines)
-    assert report.visits == sum(line["status"] is not None for line in lines)
-    assert report.pages == len(pages(lines))
+    visits = [line for line in lines if line.get("visited", True)]
+    assert report.visits == len(visits)
+    assert report.pages == sum(
+        line["outcome"] in {"fetched", "truncated", "duplicate"} and "purpose" not in line
+        for line in visits
+    )
     assert report.records == len(offsets(finished))
     assert report.hosts == 6
     assert report.gaps >= 2 * (report.visits - report.hosts)
@@ -81,7 +85,7 @@ def test_the_command_says_so(finished: Crawl) -> None:
 def test_what_was_not_fetched_is_told_by_reason(finished: Crawl) -> None:
     last: dict[str, str] = {}
     for line in finished.lines():
-        is_page = not line["url"].endswith("/robots.txt") and line.get("soft_404") != "probe"
+        is_page = "purpose" not in line and line.get("soft_404") != "probe"
         if is_page:
             last[line["url"]] = line["outcome"]
     had = {"fetched", "truncated", "duplicate", "redirected", "not_modified"}

@@ -61,6 +61,6 @@ def test_a_picture_of_the_report(open_tab: Opener, tmp_path: Path) -> None:
     if not file.exists():
         done = crawl(tmp_path / "crawl", ("--delay", "50ms"), hosts=12, pages=400, errors=0.02)
         assert gossamer("report", done.out, "--html", file).returncode == 0
-    tab = open_tab(width=1100, height=1000)
+    tab = open_tab(width=1100, height=1560)
     tab.page.goto(file.as_uri())
     tab.page.screenshot(path=IMAGES / "report.png")

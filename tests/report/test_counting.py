@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gossamer.library.fetch_log import LogReading, find_visits, last_moment
-from gossamer.report import read_visits
+from gossamer.report import Known, build, read_visits
 from gossamer.report.hosts import HostTable
+from gossamer.report.no_robots import Standing, no_robots
 from gossamer.report.timeline import Timeline
 
 
@@ -95,16 +96,68 @@ def test_robots_files_sitemaps_and_probes_are_no_pages(tmp_path: Path) -> None:
     named: dict[str, Any] = {"from": index, "depth": 1}
     out = written(
         tmp_path,
-        line("a.test", 1, url=robots),
-        line("a.test", 2, url=index, depth=0, **{"from": robots}),
-        line("a.test", 3, url=part, **named),
+        line("a.test", 1, url=robots, purpose="robots"),
+        line("a.test", 2, url=index, depth=0, purpose="sitemap", **{"from": robots}),
+        line("a.test", 3, url=part, purpose="sitemap", **named),
         line("a.test", 4, url="http://a.test/page", **(named | {"from": part})),
         line("a.test", 5, outcome="gone", status=404, soft_404="probe"),
-        line("a.test", 6, outcome="duplicate", status=None, ip=None),
-    )
+        line("a.test", 6, outcome="duplicate", status=None, ip=None, visited=False),
+        line("b.test", 7, outcome="dns_not_found", status=None, ip=None, url="http://b.test/robots.txt", purpose="robots"),
+        line("a.test", 8, url=robots),
+    )  # fmt: skip
     visits = read_visits(out)
-    assert (visits.lines, visits.visits, visits.pages, visits.sitemaps) == (6, 5, 1, 2)
-    assert visits.unvisited_duplicates == 1
+    # A visit is one also where nobody answered; a robots file that a page links to is a page as well.
+    assert (visits.lines, visits.visits, visits.pages) == (8, 7, 2)
+    assert visits.counts.apart() == {
+        "robots_files": {"fetched": 1, "dns_not_found": 1}, "sitemaps": {"fetched": 2}, "probes": {"gone": 1},
+        "unvisited": {"duplicate": 1},
+    }  # fmt: skip
+    assert visits.not_fetched() == {}
+
+
+def test_a_log_that_does_not_tell_pages_from_others_is_noted(tmp_path: Path) -> None:
+    def notes(out: Path) -> list[str]:
+        return build(Known(out, False, False, None, None, ""), read_visits(out), None).notes
+
+    old = written(tmp_path / "old", line("a.test", 1, url="http://a.test/robots.txt"))
+    assert any("earlier version" in note for note in notes(old))
+    new = written(
+        tmp_path / "new", line("a.test", 1, url="http://a.test/robots.txt", purpose="robots")
+    )
+    assert notes(new) == []
+    assert notes(written(tmp_path / "empty")) == []
+
+
+def test_hosts_whose_robots_file_was_had_are_not_asked_for(tmp_path: Path) -> None:
+    rules, moved = {"purpose": "robots"}, {"purpose": "robots", "outcome": "redirected"}
+    out = written(
+        tmp_path,
+        line("had.test", 1, **rules),
+        line("none.test", 2, outcome="gone", **rules),
+        line("moved.test", 3, **moved),
+        line("busy.test", 4, outcome="throttled", **rules),
+        line("again.test", 5, **rules),
+        line("again.test", 6, outcome="server_failed", **rules),
+        line("done.test", 7, outcome="throttled", **rules),
+    )
+    states = {
+        "moved.test": Standing(2, True, "throttled"),
+        "busy.test": Standing(5, True, "throttled"),
+        "again.test": Standing(1, True, None),
+        "done.test": Standing(0, True, "throttled"),
+    }
+    asked: list[str] = []
+
+    def ask(host: str) -> Standing | None:
+        asked.append(host)
+        return states.get(host)
+
+    found = no_robots(read_visits(out).hosts.all(), ask)
+    assert set(asked) == set(states)
+    assert [(one.outcome, one.urls, one.hosts) for one in found] == [
+        ("throttled", 7, ["busy.test", "moved.test"]),
+        ("server_failed", 1, ["again.test"]),
+    ]
 
 
 def test_what_failed_first_and_was_fetched_then_is_not_missing(tmp_path: Path) -> None:

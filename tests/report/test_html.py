@@ -1,9 +1,11 @@
 """The HTML report: one file, no script, nothing from outside, and nothing of the web in it unescaped."""
 
 import io
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from tests.report.test_counting import line, written
 
@@ -97,6 +99,50 @@ def test_only_html_is_not_escaped() -> None:
     assert tag("p", Html("<b></b>")) == "<p><b></b></p>"
     assert tag("p", title='"x"', class_=None) == '<p title="&quot;x&quot;"></p>'
     assert web("a\x00\u2028b") == '<bdi class="web">a\\x00\\x2028b</bdi>'
+
+
+def test_outcomes_by_host_are_bars_that_come_to_all_lines(tmp_path: Path) -> None:
+    rows = []
+    for number in range(14):
+        rows += [line(f"h{number:02}.test", 10 * number + n) for n in range(20 - number)]
+    rows += [line("h00.test", 300 + n, outcome="server_failed", status=500) for n in range(3)]
+    rows += [line("h00.test", 400, outcome="robots_refused", status=None, ip=None, visited=False)]
+    out = written(tmp_path, *rows)
+    page = as_html(build(Known(out, False, False, None, None, ""), read_visits(out), None))
+    assert "Outcomes by host" in page
+    bars = re.findall(r'<svg[^>]*aria-label="done (\d+), refused (\d+), failed (\d+)"', page)
+    sums = [sum(map(int, bar)) for bar in bars]
+    # The busiest first, and one bar for all that are not named.
+    assert bars[0] == ("20", "1", "3")
+    assert sums == [24, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10 + 9 + 8 + 7]
+    assert sum(sums) == len(rows)
+    widths = [float(width) for width in re.findall(r'y="0" width="([\d.]+)" height="10"', page)]
+    # A bar is as wide as all others; its parts are shares.
+    assert sum(widths) == pytest.approx(100 * len(bars), abs=0.1)
+    assert "all other hosts" in page
+
+
+def test_lists_of_hosts_refusals_and_duplicates_have_bars(tmp_path: Path) -> None:
+    out = written(
+        tmp_path,
+        line("a.test", 1, ms=500.0),
+        line("a.test", 2, outcome="duplicate", ms=100.0),
+        line("b.test", 3, outcome="server_failed", status=500),
+        line("b.test", 4, outcome="rule_dropped", status=None, ip=None, visited=False, reason="rule 1"),
+    )  # fmt: skip
+    page = as_html(build(Known(out, False, False, None, None, ""), read_visits(out), None))
+    cards = dict(
+        re.findall(r'<section class="card"><h2>([^<]+)</h2>(.*?)</section>', page, re.DOTALL)
+    )
+    titles = (
+        "Slowest hosts",
+        "Largest sites",
+        "Hosts with most failures",
+        "Refused, by rule or reason",
+        "Duplicates",
+    )
+    for title in titles:
+        assert 'class="bar ' in cards[title], title
 
 
 def test_an_empty_log_is_a_report_too(tmp_path: Path) -> None:

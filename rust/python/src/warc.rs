@@ -315,6 +315,8 @@ impl FetchLogWriter {
             reason: None,
             robots: None,
             soft_404: None,
+            purpose: None,
+            visited: true,
             left_out: None,
         }
         .write(&mut line);

@@ -12,7 +12,8 @@ import numpy as np
 from gossamer.audit.records import Facts
 from gossamer.audit.report import Report
 
-PAGES = {"fetched", "truncated"}
+WHOLE = {"fetched", "truncated"}
+"""Outcomes of visits that stored a page of their own: once in a crawl."""
 
 
 def number(*texts: str) -> int:

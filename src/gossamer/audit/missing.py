@@ -20,7 +20,7 @@ _NUMBERS = {outcome: place for place, outcome in enumerate([*REACTIONS, *FORMER]
 
 
 class Missing:
-    """Filled with all lines but those of robots files."""
+    """Filled with all lines."""
 
     def __init__(self) -> None:
         self._had = array("Q")
@@ -30,8 +30,8 @@ class Missing:
 
     def add(self, line: LogLine) -> None:
         self._links.update(line.left_out)
-        if line.soft_404 == "probe":
-            # Nobody missed a name that cannot exist.
+        if not line.of_page:
+            # Nobody misses a robots file, a sitemap, or a name that cannot exist.
             return
         if line.outcome in HAD:
             self._had.append(number(line.url))

@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from gossamer.counts import LineCounts
+
 KINDS: Final[dict[str, str]] = {
     "settings": "crawl.toml cannot be used",
     "log_damaged": "a line of the fetch log is not what the crawler wrote",
@@ -43,7 +45,9 @@ class Report:
     """What was checked and what was found."""
 
     lines: int = 0
+    counts_of_lines: LineCounts = field(default_factory=LineCounts)
     visits: int = 0
+    """Also those that reached no server."""
     pages: int = 0
     hosts: int = 0
     addresses: int = 0

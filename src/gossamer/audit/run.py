@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer.audit.clock import Stepped, steps
-from gossamer.audit.integrity import PAGES, Once, Originals, number
+from gossamer.audit.integrity import WHOLE, Once, Originals, number
 from gossamer.audit.join import join
 from gossamer.audit.lines import LogPart, Visit, read_lines
 from gossamer.audit.missing import Missing
@@ -14,6 +14,7 @@ from gossamer.audit.politeness import Politeness
 from gossamer.audit.records import Records
 from gossamer.audit.report import Report
 from gossamer.audit.scope import ScopeCheck
+from gossamer.counts import PAGES
 from gossamer.errors import SettingsError, UsageError
 from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings, load_saved
@@ -113,19 +114,19 @@ class _Run:
         line = visit.line
         politeness, scope = self._politeness, self._scope
         is_robots = politeness is not None and politeness.robots.is_robots_visit(visit)
-        if not is_robots:
-            self._missing.add(line)
+        report.counts_of_lines.add(line)
+        report.visits += line.visited
+        # Without a visit it is a URL of an alias, whose page was not asked for.
+        report.pages += line.visited and line.of_page and line.outcome in PAGES
+        self._missing.add(line)
         if is_robots:
             self._robots_urls.add(line.url)
-        elif visit.real and line.outcome in PAGES:
-            # Without a visit it is a URL of an alias, whose page was not asked for.
-            report.pages += 1
+        elif visit.real and line.outcome in WHOLE:
             self._pages.add(line.url)
         if not visit.real:
             if scope is not None and line.from_url is None and not is_robots:
                 scope.seed(line.url)
             return
-        report.visits += 1
         if scope is not None and not is_robots:
             scope.add(visit)
         if politeness is not None:
@@ -144,7 +145,7 @@ class _Run:
         elsewhere = 0
         for root, visit in again:
             line, where = visit.line, visit.where
-            if line.outcome not in PAGES or line.url in self._robots_urls:
+            if line.outcome not in WHOLE or line.url in self._robots_urls:
                 continue
             if number(line.url) not in repeated:
                 continue

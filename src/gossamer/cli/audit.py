@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
+from gossamer.counts import beside_pages, visits_in_words
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.rules.left_out import REASONS
-from gossamer.words import count, plain, size
+from gossamer.words import count, counted, plain, size
 
 SHOWN = 10
 
@@ -71,6 +72,8 @@ def as_json(report: Report, most: int) -> dict[str, object]:
         "lines": report.lines,
         "visits": report.visits,
         "pages": report.pages,
+        "outcomes": dict(report.counts_of_lines.outcomes.most_common()),
+        **report.counts_of_lines.apart(),
         "hosts": report.hosts,
         "addresses": report.addresses,
         "gaps_checked": report.gaps,
@@ -85,13 +88,13 @@ def as_json(report: Report, most: int) -> dict[str, object]:
 
 
 def _show(report: Report, most: int) -> None:
-    print(
-        f"{count(report.lines)} lines of the log: {count(report.visits)} visits to "
-        f"{count(report.hosts)} hosts on {count(report.addresses)} addresses, "
-        f"{count(report.pages)} pages"
-    )
+    print(f"{count(report.lines)} lines of the log, {counted(report.pages, 'page')}")
+    print(visits_in_words(report.counts_of_lines))
     print(f"{count(report.records)} WARC records, {size(report.bytes)} of bodies hashed again")
-    print(f"{count(report.gaps)} gaps between visits checked")
+    print(
+        f"{count(report.gaps)} gaps between visits checked, to {counted(report.hosts, 'host')} "
+        f"that were connected to, on {count(report.addresses)} addresses"
+    )
     if report.tightest is not None:
         spare, where = report.tightest
         print(f"tightest gap of a host: {max(spare, 0.0) * 1000:.1f} ms to spare ({plain(where)})")
@@ -104,6 +107,7 @@ def _show(report: Report, most: int) -> None:
             print(f"  {plain(violation.where)}: {plain(violation.text, 600)}", file=sys.stderr)
         if number > len(told):
             print(f"  … and {count(number - len(told))} more", file=sys.stderr)
+    _show_outcomes(report)
     _show_missing(report)
     violations = f"{count(report.counts.total())} violations" if report.counts else "no violations"
     missing = sum(report.not_fetched.values())
@@ -111,9 +115,19 @@ def _show(report: Report, most: int) -> None:
     print(f"{violations}; {count(report.pages)} pages{not_fetched}")
 
 
+def _show_outcomes(report: Report) -> None:
+    """As the crawl itself counts them: every line."""
+    counts = report.counts_of_lines
+    if counts.outcomes:
+        print("outcomes, of all lines of the log:")
+    for name, number in counts.outcomes.most_common():
+        others = beside_pages(counts, name)
+        print(f"  {count(number):>12}  {name}{f' ({others})' if others else ''}")
+
+
 def _show_missing(report: Report) -> None:
     if report.not_fetched:
-        print("not fetched, by the last outcome of each URL:")
+        print("not fetched, each URL once, by its last outcome:")
     for name, number in report.not_fetched.items():
         print(f"  {count(number):>12}  {name}: {meaning(name)}")
     if report.links_left_out:

@@ -6,6 +6,7 @@ next start would do.
 
 import contextlib
 import os
+import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,13 @@ from gossamer import _native
 from gossamer.cli.stopped import is_cluster, open_named, resume_command
 from gossamer.cluster.summary import Summary, total
 from gossamer.control.client import find
+from gossamer.control.host_views import host_row
+from gossamer.control.schemas import HostRow
 from gossamer.errors import GossamerError, SettingsError, StateInUseError, UsageError
 from gossamer.library import log_files, warc_files
 from gossamer.model.progress import Activity, Progress
 from gossamer.report import Known
+from gossamer.report.no_robots import Standing
 from gossamer.settings import CrawlSettings, load_saved
 
 PATIENCE = 5.0
@@ -54,6 +58,26 @@ class Look:
             resume=resume_command(self.out),
             notes=self.notes,
         )
+
+    def host(self, name: str) -> Standing | None:
+        """How a host stands in the state; None: there is no such host, or no state to ask."""
+        for node in self.nodes.values():
+            if (text := node.host(name)) is not None:
+                return _standing(host_row(msgspec.json.decode(text), node=None, quota=None))
+        if self.served_at is None:
+            return None
+        try:
+            path = f"/hosts/{urllib.parse.quote(name, safe='')}"
+            row = find(None, self.out).ask("GET", path, timeout=PATIENCE)
+        except (GossamerError, OSError):
+            return None
+        return _standing(HostRow.model_validate(row))
+
+
+def _standing(row: HostRow) -> Standing:
+    unreachable = "unreachable" in {row.robots_http.kind, row.robots_https.kind}
+    outcome = row.last_failure.outcome if row.last_failure else None
+    return Standing(row.queued, unreachable, outcome)
 
 
 @contextlib.contextmanager

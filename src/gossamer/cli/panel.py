@@ -15,6 +15,7 @@ from rich.text import Text
 from gossamer.cli.activity import ACTIVITY
 from gossamer.cli.pace import Rates, Target
 from gossamer.cli.seed_news import SeedNews
+from gossamer.counts import beside_pages
 from gossamer.model.progress import HostLine, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import Group as Kind
@@ -160,6 +161,8 @@ def _outcomes(progress: Progress, width: int) -> list[Text]:
         for name, number in by_number:
             if group(name) in kinds:
                 line.append(f"{name} ", "dim").append(count(number), _COLOURS[group(name)])
+                if others := beside_pages(progress, name):
+                    line.append(f" ({others})", "dim")
                 line.append("   ")
         line.truncate(width, overflow="ellipsis")
         lines.append(line)

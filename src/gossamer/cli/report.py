@@ -14,6 +14,7 @@ from gossamer.disk import write_whole
 from gossamer.errors import GossamerError
 from gossamer.report import as_html, build, show
 from gossamer.report.content import read_content
+from gossamer.report.no_robots import no_robots
 
 
 def report(
@@ -35,8 +36,10 @@ def report(
 ) -> None:
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
     with looked_at(directory) as look:
-        known = look.known()
-    found = build(known, read_log_of(directory), read_content(directory, whole=content))
+        known, visits = look.known(), read_log_of(directory)
+        silent = [] if look.running else no_robots(visits.hosts.all(), look.host)
+    types = read_content(directory, whole=content, others=visits.others)
+    found = build(known, visits, types, silent)
     if html is not None:
         try:
             write_whole(html, as_html(found).encode())

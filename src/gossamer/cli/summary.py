@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gossamer.counts import APART, beside_pages, visits_in_words
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
@@ -25,7 +26,9 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "bytes": progress.bytes,
         "urls_seen": progress.urls_seen,
         "urls_queued": progress.urls_queued,
+        "visits": progress.visits,
         "outcomes": progress.outcomes,
+        **{name: getattr(progress, name) for name in APART},
         "links_left_out": progress.links_left_out,
         "robots_said": progress.robots_said,
         "soft_404s": progress.soft_404s,
@@ -119,8 +122,12 @@ def show_summary(
     )
     table = Table(box=None, padding=(0, 2), show_header=False)
     for name, number in sorted(progress.outcomes.items(), key=lambda item: -item[1]):
-        table.add_row(name, count(number), Text(REACTIONS[name].meaning, style="dim"))
+        others = beside_pages(progress, name)
+        meaning = Text(REACTIONS[name].meaning, style="dim")
+        table.add_row(name, count(number), meaning.append(f" ({others})") if others else meaning)
     console.print(table)
+    if progress.outcomes:
+        console.print(Text(f"{visits_in_words(progress)}."))
     _show_remedies(console, progress, out, nothing=had_nothing(progress) and not interrupted)
     _show_links(console, progress)
     _show_script_pages(console, progress)

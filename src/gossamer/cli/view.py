@@ -12,6 +12,7 @@ from gossamer.cli.pace import Rates, Target
 from gossamer.cli.panel import PanelView
 from gossamer.cli.seed_news import SeedNews
 from gossamer.cli.steady import Steady
+from gossamer.counts import beside_pages
 from gossamer.logging import logger
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
@@ -81,7 +82,7 @@ class LineView:
 
     def _line(self, progress: Progress) -> str:
         ranked = sorted(progress.outcomes.items(), key=lambda item: -item[1])
-        outcomes = ", ".join(f"{name} {count(number)}" for name, number in ranked[:SHOWN_OUTCOMES])
+        outcomes = ", ".join(_named(progress, *one) for one in ranked[:SHOWN_OUTCOMES])
         done = f"{count(progress.pages)} pages ({self._rates.pages:.0f}/s), {size(progress.bytes)}"
         ahead = f"{count(progress.urls_queued)} queued, {progress.in_flight} under way"
         active, waiting = progress.hosts_active, progress.hosts_waiting
@@ -95,6 +96,11 @@ class LineView:
             progress.note,
         ]
         return "; ".join(plain(part) for part in parts if part)
+
+
+def _named(progress: Progress, name: str, number: int) -> str:
+    others = beside_pages(progress, name)
+    return f"{name} {count(number)} ({others})" if others else f"{name} {count(number)}"
 
 
 class LogView:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from gossamer.counts import APART
 from gossamer.model.progress import Activity, DoorReport, HostLine, Inner, Progress
 from gossamer.model.waits import added
 
@@ -84,6 +85,8 @@ _DONE = ("pages", "pages_dropped", "soft_404s", "script_pages", "seeds_failed", 
          "links_bytes", "links_asked", "links_known", "links_discarded", "messages_damaged")  # fmt: skip
 """Done is done, also by a node that is gone since."""
 
+_COUNTS = ("outcomes", *APART, "links_left_out", "robots_said")
+
 SHOWN_HOSTS = 8
 SHOWN_SEEDS = 10
 
@@ -99,7 +102,7 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
     readings = list(readings)
     every = [progress for progress, _now in readings]
     present = [progress for progress, now in readings if now]
-    counts = {name: _added(every, name) for name in ("outcomes", "links_left_out", "robots_said")}
+    counts = {name: _added(every, name) for name in _COUNTS}
     sums = {name: sum(getattr(part, name) for part in every) for name in _DONE}
     sums |= {name: sum(getattr(part, name) for part in present) for name in _NOW}
     due = [part.next_due for part in present if part.next_due is not None]

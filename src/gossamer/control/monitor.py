@@ -13,13 +13,14 @@ from gossamer.control.readings import Readings
 from gossamer.control.schemas import EventKind, History, NodeView, Status
 from gossamer.control.schemas.status import DoorView
 from gossamer.control.service import NotKnownError, UnreachableError
+from gossamer.counts import APART
 from gossamer.model.progress import Progress
 
 COUNTERS = (
-    "pages", "bytes", "urls_seen", "urls_queued", "urls_set_aside", "visits", "in_flight", "hosts_known",
+    "pages", "pages_dropped", "bytes", "urls_seen", "urls_queued", "urls_set_aside", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "hosts_blocked", "hosts_aliases",
     "reranking", "reranked",
-    "outcomes", "links_left_out", "robots_said", "soft_404s", "script_pages", "rss", "disk", "seconds", "next_due",
+    "outcomes", *APART, "links_left_out", "robots_said", "soft_404s", "script_pages", "rss", "disk", "seconds", "next_due",
 )  # fmt: skip
 """Fields of `Progress` that a status gives as they are."""
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gossamer.counts import PAGES
 from gossamer.library import LogLine, Page, read_log, read_pages
 
 AHEAD = 100_000
 """Lines held while the line of a record is looked for; a sound crawl needs a handful."""
-
-PAGES = {"fetched", "truncated", "duplicate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +22,10 @@ class StoredPage:
 def stored_pages(out: Path) -> Iterator[StoredPage]:
     """The committed pages of the crawl in `out`, with their bodies.
 
-    No robots files, no sitemaps that robots files name, no errors, no redirects.
+    No robots files, no sitemaps, no errors, no redirects.
     """
     lines = read_log(out)
     held: dict[tuple[str, str], LogLine] = {}
-    sitemaps: set[str] = set()
     for page in read_pages(out, bodies=True):
         record = page.record
         key = (record.uri or "", record.date)
@@ -40,16 +38,5 @@ def stored_pages(out: Path) -> Iterator[StoredPage]:
                 line = found
             elif found.status is not None:
                 held[found.url, found.time] = found
-        if line is None or line.outcome not in PAGES or line.url.endswith("/robots.txt"):
-            continue
-        if _is_sitemap(line, page, sitemaps):
-            sitemaps.add(line.url[:64])
-            continue
-        yield StoredPage(page, line)
-
-
-def _is_sitemap(line: LogLine, page: Page, sitemaps: set[str]) -> bool:
-    parent = line.from_url or ""
-    if "html" in (page.record.mime or ""):
-        return False
-    return parent.endswith("/robots.txt") or parent in sitemaps
+        if line is not None and line.outcome in PAGES and line.of_page:
+            yield StoredPage(page, line)

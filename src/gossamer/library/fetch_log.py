@@ -37,8 +37,17 @@ class LogLine(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_url
     """What the page says to robots, where that is anything: `noindex`, `nofollow`, or both."""
     soft_404: str | None = None
     """`probe`: a name that cannot exist was asked for; `yes`: the page is what the host answers then."""
+    purpose: str | None = None
+    """What it is, where that is no page: `robots`, `sitemap`."""
+    visited: bool = True
+    """False: the URL left the queue without a visit."""
     left_out: dict[str, int] = {}
     """Links of the page that were not followed, by reason."""
+
+    @property
+    def of_page(self) -> bool:
+        """Whether it is about a page: no robots file, no sitemap, no name that cannot exist."""
+        return self.purpose is None and self.soft_404 != "probe"
 
 
 class LogDamagedError(Exception):

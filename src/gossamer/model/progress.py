@@ -101,6 +101,7 @@ class Progress(msgspec.Struct, frozen=True):
     hosts_waiting: int
     hosts_set_aside: int
     outcomes: dict[str, int]
+    """Lines of the fetch log; which of them are no visits to pages, the next four say (`gossamer.counts`)."""
     rss: int
     disk: int
     seconds: float
@@ -125,6 +126,14 @@ class Progress(msgspec.Struct, frozen=True):
     reranked: int = 0
     pages_dropped: int = 0
     """Fetched, and not kept by a policy; the limits count them too."""
+    robots_files: dict[str, int] = {}
+    """Visits to robots files, by outcome."""
+    sitemaps: dict[str, int] = {}
+    """Visits to sitemaps, by outcome."""
+    probes: dict[str, int] = {}
+    """Visits that asked for a name that cannot exist, by outcome."""
+    unvisited: dict[str, int] = {}
+    """URLs that left the queue without a visit, by outcome."""
     links_left_out: dict[str, int] = {}
     """Links of pages that were not followed, by reason (`policy.rules.left_out`), each time they were met."""
     robots_said: dict[str, int] = {}

@@ -51,8 +51,8 @@ def clear_fruitless(out: Path) -> int | None:
 def fruitless_seeds(out: Path) -> list[str]:
     """The seeds of a crawl without a page, as its log has them; none of a crawl that has one."""
     lines = _fruitless_lines(out) or []
-    seeds = (line.url for line in lines if line.depth == 0 and line.from_url is None)
-    return list(dict.fromkeys(url for url in seeds if not _is_robots(url)))
+    seeds = [line for line in lines if line.of_page and line.depth == 0 and line.from_url is None]
+    return list(dict.fromkeys(line.url for line in seeds))
 
 
 def _fruitless_lines(out: Path) -> list[LogLine] | None:
@@ -60,14 +60,10 @@ def _fruitless_lines(out: Path) -> list[LogLine] | None:
     lines: deque[LogLine] = deque(maxlen=_KEPT)
     reading = LogReading(out)
     for line in reading:
-        if line.outcome in _PAGES and not _is_robots(line.url):
+        if line.of_page and line.outcome in _PAGES:
             return None
         lines.append(line)
     return None if reading.damaged else list(lines)
-
-
-def _is_robots(url: str) -> bool:
-    return url.endswith("/robots.txt") and url.count("/") == 3
 
 
 @contextlib.contextmanager

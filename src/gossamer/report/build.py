@@ -1,11 +1,13 @@
 """The report put together: the log's counts, the state's where it can be had, the settings, and the words."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
 import gossamer
+from gossamer.counts import beside_pages, visits_to_pages
 from gossamer.model.progress import Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
@@ -13,7 +15,8 @@ from gossamer.policy.rules.left_out import REASONS
 from gossamer.report.content import Content
 from gossamer.report.hosts import HostTally
 from gossamer.report.model import HostLine, NotFetched, Refusal, Report, Series, Setting
-from gossamer.report.visits import Visits
+from gossamer.report.no_robots import NoRobots
+from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
@@ -40,7 +43,10 @@ class Known(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
-def build(known: Known, visits: Visits, content: Content | None) -> Report:
+def build(
+    known: Known, visits: Visits, content: Content | None, silent: Sequence[NoRobots] = ()
+) -> Report:
+    """`silent`: hosts with URLs queued that gave no robots file."""
     progress = known.progress
     state, words = ending(known, visits.bytes)
     over = state in {"finished", "running"}
@@ -67,19 +73,21 @@ def build(known: Known, visits: Visits, content: Content | None) -> Report:
         urls_set_aside=progress.urls_set_aside if progress else visits.outcomes["set_aside"],
         aliases=progress.hosts_aliases if progress else None,
         outcomes=dict(visits.outcomes.most_common()),
+        robots_files=dict(visits.counts.robots_files),
+        sitemaps=dict(visits.counts.sitemaps),
+        probes=dict(visits.counts.probes),
+        unvisited=dict(visits.counts.unvisited),
         statuses={str(name): many for name, many in sorted(visits.statuses.items())},
         depths={str(name): many for name, many in sorted(visits.depths.items())},
         refusals=_refusals(visits),
-        not_fetched=_not_fetched(known, visits, state),
+        not_fetched=_not_fetched(known, visits, state, silent),
         links_left_out=dict(visits.left_out.most_common()),
-        robots_files=dict(visits.robots_files.most_common()),
         robots_said=dict(visits.robots_said),
-        sitemaps=visits.sitemaps,
         soft_404s=visits.soft_404s,
-        duplicates=visits.outcomes["duplicate"] - visits.unvisited_duplicates,
+        duplicates=visits_to_pages(visits.counts, "duplicate"),
         duplicate_bytes=visits.duplicate_bytes,
-        unvisited_duplicates=visits.unvisited_duplicates,
         timeline=series(visits),
+        busiest_hosts=[_host(row) for row in visits.hosts.busiest(HOSTS)],
         worst_hosts=[_host(row) for row in visits.hosts.worst(HOSTS)],
         slowest_hosts=[_host(row) for row in visits.hosts.slowest(HOSTS)],
         largest_hosts=[_host(row) for row in visits.hosts.largest(HOSTS)],
@@ -139,7 +147,7 @@ def series(visits: Visits, most: int = STEPS) -> Series:
     groups = {wanted: [0] * len(steps) for wanted in Group}
     for place, (_, step) in enumerate(steps):
         for name, many in step.outcomes.items():
-            groups[_group(name)][place] += many
+            groups[group_of(name)][place] += many
     return Series(
         step=width,
         times=[moment for moment, _ in steps],
@@ -157,14 +165,21 @@ def meaning(outcome: str) -> str:
     return _meaning(outcome) if known else "an outcome of another version"
 
 
-def _group(outcome: str) -> Group:
+def outcome_words(report: Report, outcome: str) -> str:
+    """What an outcome means, and how many of its lines are no visits to pages."""
+    others = beside_pages(report, outcome)
+    return f"{meaning(outcome)} ({others})" if others else meaning(outcome)
+
+
+def group_of(outcome: str) -> Group:
+    """Also of an outcome of an earlier version."""
     return Group.REFUSED if outcome in FORMER else group(outcome)
 
 
 def _host(row: HostTally) -> HostLine:
     outcomes = dict(sorted(row.outcomes.items(), key=lambda item: -item[1]))
     return HostLine(
-        row.host, row.visits, row.pages, row.bytes, row.failed, row.refused,
+        row.host, row.lines, row.visits, row.pages, row.bytes, row.failed, row.refused,
         round(row.mean, 3), round(row.longest, 3), outcomes,
     )  # fmt: skip
 
@@ -173,7 +188,7 @@ def _refusals(visits: Visits) -> list[Refusal]:
     """What was refused, and by which rule or reason; lines of an outcome without one stand together."""
     found = []
     for outcome, lines in visits.outcomes.items():
-        if _group(outcome) is not Group.REFUSED or outcome == "gone":
+        if group_of(outcome) is not Group.REFUSED or outcome == "gone":
             continue
         named = [(reason, many) for (of, reason), many in visits.reasons.items() if of == outcome]
         found += [Refusal(outcome, reason, many) for reason, many in named]
@@ -183,18 +198,42 @@ def _refusals(visits: Visits) -> list[Refusal]:
     return found[:REFUSALS]
 
 
-def _not_fetched(known: Known, visits: Visits, state: str) -> list[NotFetched]:
+def _not_fetched(
+    known: Known, visits: Visits, state: str, silent: Sequence[NoRobots]
+) -> list[NotFetched]:
     found = []
     progress = known.progress
     if progress and progress.urls_queued and state != "running":
         change = resume_of(known, visits.bytes)
-        found.append(NotFetched("queued", progress.urls_queued, "the crawl ended first", change))
+        found += [_no_robots(known, change, one) for one in silent]
+        if (rest := progress.urls_queued - sum(one.urls for one in silent)) > 0:
+            found.insert(0, NotFetched("queued", rest, "the crawl ended first", change))
     for name, many in visits.not_fetched().items():
         if name == "deferred":
             continue
         remedy = REACTIONS[name].remedy if name in REACTIONS else ""
-        found.append(NotFetched(name, many, meaning(name), remedy.replace("DIR", str(known.out))))
+        why = meaning(name)
+        if name == "robots_unreachable" and visits.no_robots:
+            ended = (f"{one} {count(of)}" for one, of in visits.no_robots.most_common())
+            why = f"{why}; the last visits to robots.txt ended in {', '.join(ended)}"
+        found.append(NotFetched(name, many, why, remedy.replace("DIR", str(known.out))))
     return found
+
+
+def _no_robots(known: Known, go_on: str, of: NoRobots) -> NotFetched:
+    """URLs that are queued because their hosts gave no robots file."""
+    hosts = "its host" if len(of.hosts) == 1 else f"their {count(len(of.hosts))} hosts"
+    why = (
+        f"{hosts} gave no robots.txt before the crawl ended, and without it nothing is visited there; "
+        f"the last visit to it ended in {of.outcome} ({meaning(of.outcome)})"
+    )
+    serve = "" if known.cluster else " --serve"
+    change = (
+        f"`{go_on}{serve}` asks again; `gossamer retry HOST --out {known.out}` does so at once; "
+    )
+    return NotFetched(
+        "no_robots", of.urls, why, f"{change}politeness.retry_wait says how long it is waited for", of.hosts[:HOSTS]
+    )  # fmt: skip
 
 
 def left_out_words(name: str) -> tuple[str, str]:
@@ -229,6 +268,15 @@ def _notes(visits: Visits) -> list[str]:
     if visits.reasons_cut:
         notes.append(
             "there are more reasons than are told apart; the others are counted with their outcome"
+        )
+    if visits.lines and not visits.knows_purposes:
+        notes.append(
+            "the log was written by an earlier version, which does not say what visits were to: robots files and "
+            "sitemaps are counted as pages"
+        )
+    if len(visits.others) >= OTHERS:
+        notes.append(
+            "there are more robots files and sitemaps than are told apart: types count some of them"
         )
     if not visits.knows_urls:
         notes.append("the log is long: what was not fetched is counted by visit, not by URL")

@@ -5,6 +5,7 @@ small crawl everything. Reading all of a large one takes about two minutes for e
 """
 
 from collections import Counter
+from collections.abc import Container
 from pathlib import Path
 from typing import Final
 
@@ -32,8 +33,10 @@ class Content(msgspec.Struct, frozen=True):
     """HTML pages whose language was looked for; those in no language are those that do not say it."""
 
 
-def read_content(out: Path, *, whole: bool = False) -> Content:
-    """Of responses with status 200 that are no robots files."""
+def read_content(
+    out: Path, *, whole: bool = False, others: Container[tuple[str, str]] = frozenset()
+) -> Content:
+    """Of responses with status 200. `others`: URL and time of those that are no pages, as the log tells."""
     files = warc_files(out)
     total = sum(file.stat().st_size for file in files)
     share = None if whole or total <= SAMPLE else max(1 << 20, SAMPLE // max(1, len(files)))
@@ -58,7 +61,7 @@ def read_content(out: Path, *, whole: bool = False) -> Content:
                 break
             if record.kind != "response" or record.status != 200:
                 continue
-            if (record.uri or "").endswith("/robots.txt"):
+            if (record.uri or "", record.date) in others:
                 continue
             records += 1
             mime = (record.mime or "not said").lower()

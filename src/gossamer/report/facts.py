@@ -7,22 +7,22 @@ import msgspec
 
 from gossamer.policy.hosts.outcomes import Group, group
 from gossamer.report.model import HostLine, Report
-from gossamer.words import count, plain, size
+from gossamer.words import count, counted, plain, size
 
 
 def page_facts(report: Report) -> list[tuple[str, str]]:
     """What robots files, sitemaps and pages themselves said."""
     facts = []
-    if report.duplicates or report.unvisited_duplicates:
-        words = f"{count(report.duplicates)} pages ({size(report.duplicate_bytes)}) are stored under another URL"
-        if report.unvisited_duplicates:
-            words += f"; {count(report.unvisited_duplicates)} URLs were not asked for, being other names of pages"
+    unvisited = report.unvisited.get("duplicate", 0)
+    if report.duplicates or unvisited:
+        words = f"{counted(report.duplicates, 'page')} ({size(report.duplicate_bytes)}) stored under another URL"
+        if unvisited:
+            words += f"; {count(unvisited)} URLs were not asked for, being other names of pages"
         facts.append(("duplicates", words))
-    if report.robots_files:
-        had = ", ".join(f"{name} {count(many)}" for name, many in report.robots_files.items())
-        facts.append(("robots files", had))
-    if report.sitemaps:
-        facts.append(("sitemaps", count(report.sitemaps)))
+    for title, visits in (("robots files", report.robots_files), ("sitemaps", report.sitemaps)):
+        if visits:
+            had = ", ".join(f"{name} {count(many)}" for name, many in visits.items())
+            facts.append((title, f"{counted(sum(visits.values()), 'visit')}: {had}"))
     if report.robots_said:
         said = ", ".join(f"{count(many)} say {name}" for name, many in report.robots_said.items())
         facts.append(("pages say", said))
@@ -53,7 +53,7 @@ def content_words(report: Report) -> str:
     )
     said = sum(content.languages.values())
     return (
-        f"types of {count(content.records)} stored answers in {where}; "
+        f"types of {counted(content.records, 'stored page')} in {where}; "
         f"{count(said)} of {count(content.languages_of)} HTML pages say their language"
     )
 
@@ -62,6 +62,9 @@ def cell(host: HostLine, name: str) -> str:
     """What a list of hosts says of one."""
     failed = [one for one in host.outcomes if group(one) is Group.FAILED]
     return {
+        "lines": count(host.lines),
+        "done": count(host.lines - host.refused - host.failed),
+        "refused": count(host.refused),
         "failed": count(host.failed),
         "visits": count(host.visits),
         "pages": count(host.pages),

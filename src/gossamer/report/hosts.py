@@ -7,9 +7,12 @@ begins anew, so its counts are of the later part. `cut` says that this happened.
 from dataclasses import dataclass, field
 from typing import Final
 
+from gossamer.counts import PAGES
 from gossamer.policy.hosts.outcomes import Group
 
 MOST: Final = 50_000
+_ANSWERS: Final = PAGES | {"not_modified", "gone", "refused"}
+"""Outcomes of a visit to a robots file after which the rules are known (RFC 9309: none, if there is no file)."""
 
 
 @dataclass(slots=True)
@@ -27,7 +30,14 @@ class HostTally:
     longest: float = 0.0
     last: float = 0.0
     ip: str | None = None
+    robots: str | None = None
+    """How the last visit to its robots file ended; None: there was none."""
     outcomes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the last visit to its robots file said what may be visited. One that moved says it elsewhere."""
+        return self.robots in _ANSWERS
 
     @property
     def mean(self) -> float:
@@ -68,6 +78,10 @@ class HostTable:
         """Those with most pages."""
         rows = [row for row in self._rows.values() if row.pages]
         return sorted(rows, key=lambda row: (-row.pages, -row.bytes, row.host))[:most]
+
+    def busiest(self, most: int) -> list[HostTally]:
+        """Those with most lines of the log."""
+        return sorted(self._rows.values(), key=lambda row: (-row.lines, row.host))[:most]
 
     def slowest(self, most: int) -> list[HostTally]:
         """Those whose visits took longest on average."""

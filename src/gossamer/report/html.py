@@ -1,14 +1,17 @@
 """The report as one HTML file: no script, nothing from outside, light and dark, on paper too."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from gossamer.policy.hosts.outcomes import FORMER, group
-from gossamer.report.build import left_out_words, meaning
+from gossamer.counts import visits_in_words
+from gossamer.policy.hosts.outcomes import Group
+from gossamer.report.build import group_of, left_out_words, meaning, outcome_words
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.markup import Html, joined, prose, tag, web
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
-from gossamer.report.plots import Layer, bar, peak, stacked
+from gossamer.report.plots import Layer, Part, bar, keys, parts_bar, peak, stacked
 from gossamer.report.style import CSS
 from gossamer.words import count, size, span
 
@@ -36,9 +39,9 @@ def as_html(report: Report) -> str:
         tag("style", Html(CSS)),
     )
     parts = [
-        _head(report, name), _tiles(report), _over_time(report), _outcomes(report), _missing(report),
-        _halves(*_hosts(report), _depth(report)), _halves(_refusals(report), _links(report)),
-        _halves(_pages(report), _content(report)), _settings(report), _notes(report), _foot(report),
+        _head(report, name), _tiles(report), _over_time(report), _outcomes(report), _by_host(report),
+        _missing(report), _halves(*_hosts(report), _depth(report)), _halves(_refusals(report), _links(report)),
+        _halves(_pages(report), _duplicates(report), *_content(report)), _settings(report), _notes(report), _foot(report),
     ]  # fmt: skip
     return f"<!doctype html>\n{tag('html', head, tag('body', joined(parts)), lang='en')}\n"
 
@@ -150,18 +153,62 @@ def _outcomes(report: Report) -> Html:
             tag("td", count(number), class_="n"),
             tag(
                 "td",
-                bar(number, most, "refused" if name in FORMER else group(name).value),
+                bar(number, most, group_of(name).value),
                 class_="wide",
             ),
-            tag("td", prose(meaning(name)), class_="soft why"),
+            tag("td", prose(outcome_words(report, name)), class_="soft why"),
         )
         for name, number in report.outcomes.items()
     ]
-    return (
-        _card("Outcomes", _table((), rows))
-        if rows
-        else _card("Outcomes", tag("p", "The log is empty: nothing was visited yet."))
+    if not rows:
+        return _card("Outcomes", tag("p", "The log is empty: nothing was visited yet."))
+    return _card(
+        "Outcomes", _table((), rows), tag("p", f"{visits_in_words(report)}.", class_="soft sum")
     )
+
+
+def _by_host(report: Report) -> Html:
+    """A bar for each of the hosts with most lines, and one for all others, so that they are the outcomes in all.
+
+    Each bar is as wide as all others: how a host fared is seen of small ones too, and the number says how large it is.
+    """
+    listed: list[tuple[Html, Mapping[str, int]]] = [
+        (web(host.host), host.outcomes) for host in report.busiest_hosts
+    ]
+    rest = Counter(report.outcomes)
+    for _, outcomes in listed:
+        rest.subtract(outcomes)
+    if rest := +rest:
+        listed.append((Html("all other hosts"), dict(rest.most_common())))
+    rows = [
+        tag(
+            "tr",
+            tag("td", name, class_="host"),
+            tag("td", count(sum(outcomes.values())), class_="n"),
+            tag("td", parts_bar(_groups(outcomes)), class_="bars"),
+            tag("td", _first(outcomes), class_="soft why"),
+        )
+        for name, outcomes in listed
+    ]
+    if not rows:
+        return Html("")
+    colours = keys([(kind.value, kind.value) for kind in Group])
+    unit = "Lines of the log, and how they are shared out among outcomes."
+    return _card("Outcomes by host", tag("p", unit, class_="soft"), colours, _table((), rows))
+
+
+def _groups(outcomes: Mapping[str, int]) -> list[Part]:
+    sums: Counter[Group] = Counter()
+    for name, number in outcomes.items():
+        sums[group_of(name)] += number
+    return [Part(kind.value, kind.value, sums[kind]) for kind in Group]
+
+
+def _first(outcomes: Mapping[str, int], most: int = 4) -> str:
+    """The most frequent ones by name."""
+    named = [f"{name} {count(number)}" for name, number in list(outcomes.items())[:most]]
+    more = [f"{len(outcomes) - most} more"] if len(outcomes) > most else []
+    return ", ".join(named + more)
 
 
 def _missing(report: Report) -> Html:
@@ -173,6 +220,7 @@ def _missing(report: Report) -> Html:
             tag(
                 "td",
                 prose(row.why),
+                tag("span", *_names(row.hosts), class_="change") if row.hosts else None,
                 tag("span", prose(row.change), class_="change") if row.change else None,
                 class_="why",
             ),
@@ -182,16 +230,41 @@ def _missing(report: Report) -> Html:
     return _card("Not fetched, and what would change it", _table((), rows)) if rows else Html("")
 
 
+def _names(hosts: Sequence[str]) -> list[Html | str]:
+    """Names from the web, one after the other."""
+    parts: list[Html | str] = []
+    for host in hosts:
+        parts += [", ", web(host)] if parts else [web(host)]
+    return parts
+
+
+class _List(NamedTuple):
+    """A list of hosts: its columns, and what its bars show."""
+
+    title: str
+    hosts: Sequence[HostLine]
+    names: tuple[str, ...]
+    kind: str
+    size: Callable[[HostLine], float]
+
+
 def _hosts(report: Report) -> list[Html]:
     lists = (
-        ("Hosts with most failures", report.worst_hosts, ("failed", "visits", "mostly")),
-        ("Slowest hosts", report.slowest_hosts, ("mean", "longest", "visits")),
-        ("Largest sites", report.largest_hosts, ("pages", "received", "mean")),
-    )
-    return [_host_list(title, hosts, names) for title, hosts, names in lists if hosts]
+        _List("Hosts with most failures", report.worst_hosts, ("failed", "visits", "mostly"), "failed", lambda host: host.failed),
+        _List("Slowest hosts", report.slowest_hosts, ("mean", "longest", "visits"), "pages", lambda host: host.mean_seconds),
+        _List("Largest sites", report.largest_hosts, ("pages", "received", "mean"), "pages", lambda host: host.pages),
+    )  # fmt: skip
+    return [_host_list(*one) for one in lists if one.hosts]
 
 
-def _host_list(title: str, hosts: Sequence[HostLine], names: tuple[str, ...]) -> Html:
+def _host_list(
+    title: str,
+    hosts: Sequence[HostLine],
+    names: tuple[str, ...],
+    kind: str,
+    size_of: Callable[[HostLine], float],
+) -> Html:
+    most = max(size_of(host) for host in hosts)
     rows = [
         tag(
             "tr",
@@ -202,11 +275,12 @@ def _host_list(title: str, hosts: Sequence[HostLine], names: tuple[str, ...]) ->
                 )
                 for name in names
             ),
+            tag("td", bar(size_of(host), most, kind), class_="bars"),
         )
         for host in hosts
     ]
     numbers = frozenset(place for place, name in enumerate(names, 1) if name != "mostly")
-    return _card(title, _table(("host", *names), rows, numbers, "hosts"))
+    return _card(title, _table(("host", *names, ""), rows, numbers, "hosts"))
 
 
 def _refusals(report: Report) -> Html:
@@ -215,6 +289,7 @@ def _refusals(report: Report) -> Html:
             "tr",
             tag("td", count(row.lines), class_="n"),
             tag("td", row.outcome, class_="name"),
+            tag("td", bar(row.lines, report.refusals[0].lines, "refused"), class_="bars"),
             tag("td", web(row.reason) if row.reason else prose(meaning(row.outcome)), class_="why"),
         )
         for row in report.refusals
@@ -240,7 +315,7 @@ def _facts(facts: Sequence[tuple[str, str]]) -> Html:
 
 
 def _pages(report: Report) -> Html:
-    facts = page_facts(report)
+    facts = [fact for fact in page_facts(report) if fact[0] != "duplicates"]
     if report.statuses:
         facts.append(
             (
@@ -248,28 +323,44 @@ def _pages(report: Report) -> Html:
                 ", ".join(f"{name}: {count(many)}" for name, many in report.statuses.items()),
             )
         )
-    return _card("Robots, sitemaps, duplicates", _facts(facts)) if facts else Html("")
+    return _card("Robots files and sitemaps", _facts(facts)) if facts else Html("")
 
 
-def _content(report: Report) -> Html:
-    content = report.content
-    if content is None or not content.records:
+def _duplicates(report: Report) -> Html:
+    unvisited = report.unvisited.get("duplicate", 0)
+    if not report.duplicates and not unvisited:
         return Html("")
+    shares = {
+        "pages with content of their own": report.pages - report.duplicates,
+        "pages that are stored under another URL": report.duplicates,
+    }
+    if unvisited:
+        shares["URLs not asked for: other names of pages"] = unvisited
     return _card(
-        "Types",
-        _shares(content.types),
-        tag("h3", "Languages, as the pages say"),
-        _shares(content.languages) if content.languages else tag("p", "No page says its language."),
-        tag("p", content_words(report), class_="soft"),
+        "Duplicates",
+        _shares(shares, ours=True),
+        tag("p", f"{size(report.duplicate_bytes)} were received twice.", class_="soft"),
     )
 
 
-def _shares(counts: Mapping[str, int], most: int = 6) -> Html:
+def _content(report: Report) -> list[Html]:
+    content = report.content
+    if content is None or not content.records:
+        return []
+    none = tag("p", "No page says its language.")
+    return [
+        _card("Types", _shares(content.types), tag("p", content_words(report), class_="soft")),
+        _card("Languages, as the pages say", _shares(content.languages) if content.languages else none),
+    ]  # fmt: skip
+
+
+def _shares(counts: Mapping[str, int], most: int = 6, *, ours: bool = False) -> Html:
+    """`ours`: the names are our own words, not of the web."""
     top = max(counts.values(), default=0)
     rows = [
         tag(
             "tr",
-            tag("td", web(name, 60)),
+            tag("td", name if ours else web(name, 60)),
             tag("td", count(number), class_="n"),
             tag("td", bar(number, top, "pages"), class_="wide"),
         )

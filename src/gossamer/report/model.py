@@ -9,6 +9,8 @@ from gossamer.report.content import Content
 
 class HostLine(msgspec.Struct, frozen=True):
     host: str
+    lines: int
+    """Of the log: visits, and URLs that left the queue without one."""
     visits: int
     pages: int
     bytes: int
@@ -35,6 +37,8 @@ class NotFetched(msgspec.Struct, frozen=True):
     why: str
     change: str
     """A command or setting; empty: nothing can be done here."""
+    hosts: list[str] = []
+    """Whose URLs these are, where it is for the sake of a few."""
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -81,19 +85,23 @@ class Report(msgspec.Struct, frozen=True):
     urls_set_aside: int
     aliases: int | None
     outcomes: dict[str, int]
+    """Lines of the log; which of them are no visits to pages, the next four say (`gossamer.counts`)."""
+    robots_files: dict[str, int]
+    sitemaps: dict[str, int]
+    probes: dict[str, int]
+    unvisited: dict[str, int]
     statuses: dict[str, int]
     depths: dict[str, int]
     refusals: list[Refusal]
     not_fetched: list[NotFetched]
     links_left_out: dict[str, int]
-    robots_files: dict[str, int]
     robots_said: dict[str, int]
-    sitemaps: int
     soft_404s: int
     duplicates: int
     duplicate_bytes: int
-    unvisited_duplicates: int
     timeline: Series
+    busiest_hosts: list[HostLine]
+    """Those with most lines of the log."""
     worst_hosts: list[HostLine]
     slowest_hosts: list[HostLine]
     largest_hosts: list[HostLine]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gossamer.report.markup import Html, joined, shape, tag
+from gossamer.report.markup import Html, shape, tag
 
 HEIGHT = 100
 
@@ -58,12 +58,11 @@ def stacked(
     # A label for each bar stands below it; two are those of the ends.
     kind = "xs each" if len(ends) == width else "xs"
     below = tag("div", *(tag("span", end) for end in ends), class_=kind)
-    keys = [tag("span", layer.label, class_=layer.kind) for layer in layers]
     return tag(
         "figure",
         tag("figcaption", title, " ", tag("span", unit, class_="unit")),
         tag("div", scale, drawing, below, class_="frame"),
-        tag("div", joined(keys), class_="keys") if len(layers) > 1 else None,
+        keys([(layer.label, layer.kind) for layer in layers]) if len(layers) > 1 else None,
     )
 
 
@@ -75,6 +74,37 @@ def peak(layers: Sequence[Layer]) -> float:
 
 def _round(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+class Part(NamedTuple):
+    """A part of a bar; `kind` is the class that has the colour."""
+
+    label: str
+    kind: str
+    number: int
+
+
+def parts_bar(parts: Sequence[Part]) -> Html:
+    """A bar made of the shares of its parts, side by side."""
+    whole = sum(part.number for part in parts)
+    drawn: list[Html] = []
+    left = 0.0
+    for part in parts:
+        if part.number:
+            wide = 100 * part.number / whole
+            drawn.append(
+                shape("rect", x=_round(left), y=0, width=_round(wide), height=10, class_=part.kind)
+            )
+            left += wide
+    said = ", ".join(f"{part.label} {part.number}" for part in parts)
+    return tag(
+        "svg", *drawn, viewBox="0 0 100 10", preserveAspectRatio="none", role="img", aria_label=said, class_="parts"
+    )  # fmt: skip
+
+
+def keys(parts: Sequence[tuple[str, str]]) -> Html:
+    """What the colours mean: labels and their kinds."""
+    return tag("div", *(tag("span", label, class_=kind) for label, kind in parts), class_="keys")
 
 
 def bar(part: float, whole: float, kind: str) -> Html:

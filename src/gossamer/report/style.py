@@ -43,6 +43,8 @@ td.name { white-space: nowrap; } td.host { min-width: 9rem; }
 td.wide { width: 45%; }
 .bar { display: block; height: .7rem; margin-top: .4rem; border-radius: 2px; background: var(--c, var(--pages)); min-width: 2px; }
 .done { --c: var(--done); } .refused { --c: var(--refused); } .failed { --c: var(--failed); } .pages { --c: var(--pages); }
+.parts { display: block; width: 100%; min-width: 6rem; height: .7rem; margin-top: .4rem; }
+td.bars { width: 30%; }
 figure { margin: 0; } figcaption { font-weight: 620; margin-bottom: .5rem; }
 .frame { display: grid; grid-template-columns: auto 1fr; gap: 0 .5rem; }
 .ys { display: flex; flex-direction: column; justify-content: space-between; text-align: right; color: var(--soft); font-size: .78rem; line-height: 1; }
@@ -51,19 +53,21 @@ figure { margin: 0; } figcaption { font-weight: 620; margin-bottom: .5rem; }
 .xs.each { gap: 0; } .xs.each span { flex: 1; text-align: center; }
 svg rect, svg .area { fill: var(--c); } svg .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .keys { display: flex; flex-wrap: wrap; gap: .2rem 1rem; margin-top: .5rem; font-size: .82rem; color: var(--soft); }
+.keys + .scroll { margin-top: .4rem; }
 .keys span::before { content: ""; display: inline-block; width: .7rem; height: .7rem; border-radius: 2px; background: var(--c); margin-right: .4rem; }
 dl { margin: 0; display: grid; grid-template-columns: minmax(7rem, auto) 1fr; gap: .3rem 1rem; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .change { display: block; color: var(--soft); font-size: .87rem; }
+.sum { margin: .6rem 0 0; }
 .note { border-left: 3px solid var(--refused); padding-left: .75rem; }
 summary { cursor: pointer; font-weight: 620; } details[open] summary { margin-bottom: .7rem; }
 footer { margin-top: 2rem; color: var(--soft); font-size: .87rem; }
 @media (max-width: 560px) { body { padding: 1rem .75rem 2rem; } .card { padding: .85rem; } .tiles { grid-template-columns: 1fr 1fr; }
   .facts tr { display: grid; grid-template-columns: auto 1fr; border-bottom: 1px solid var(--line); padding: .3rem 0; }
-  .facts tr:last-child { border-bottom: 0; } .facts td { border: 0; padding: 0 .75rem 0 0; } .facts td.wide, .facts td.why, .facts td.soft { grid-column: 1 / -1; width: auto; }
-  .facts td.name + td.n { text-align: right; } .facts .bar { margin: .2rem 0; }
+  .facts tr:last-child { border-bottom: 0; } .facts td { border: 0; padding: 0 .75rem 0 0; } .facts td.wide, .facts td.why, .facts td.bars, .facts td.soft { grid-column: 1 / -1; width: auto; }
+  .facts td.name + td.n { text-align: right; } .facts .bar, .facts .parts { margin: .2rem 0; }
   .hosts thead { display: none; } .hosts tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }
-  .hosts tr:last-child { border-bottom: 0; } .hosts td { border: 0; padding: 0; } .hosts td.host { flex-basis: 100%; } .hosts td[data-name]::before { content: attr(data-name) " "; color: var(--soft); font-size: .82rem; }
+  .hosts tr:last-child { border-bottom: 0; } .hosts td { border: 0; padding: 0; } .hosts td.host, .hosts td.bars { flex-basis: 100%; } .hosts td[data-name]::before { content: attr(data-name) " "; color: var(--soft); font-size: .82rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } .frame svg { height: 120px; } }
 @media print { :root { color-scheme: light; } body { max-width: none; background: #fff; padding: 0; font-size: 12px; }
   .card { break-inside: avoid; } .bar, rect, .keys span::before, .pill { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gossamer.counts import visits_in_words
 from gossamer.policy.hosts.outcomes import Group, group
-from gossamer.report.build import left_out_words, meaning
+from gossamer.report.build import left_out_words, outcome_words
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
@@ -26,6 +27,9 @@ def show(report: Report, console: Console) -> None:
     _missing(report, console)
     _refusals(report, console)
     _links(report, console)
+    _hosts(
+        console, "Outcomes by host, those with most lines of the log", report.busiest_hosts, "all"
+    )
     _hosts(console, "Hosts with most failures", report.worst_hosts, "failed")
     _hosts(console, "Slowest hosts", report.slowest_hosts, "slow")
     _hosts(console, "Largest sites", report.largest_hosts, "large")
@@ -102,9 +106,11 @@ def _outcomes(report: Report, console: Console) -> None:
         colour = _COLOURS[group(name)]
         table.add_row(
             Text(name), Text(count(number), justify="right"),
-            Text(_bar(number, most), style=colour), Text(meaning(name), style="dim"),
+            Text(_bar(number, most), style=colour), Text(outcome_words(report, name), style="dim"),
         )  # fmt: skip
     console.print(table)
+    if report.outcomes:
+        console.print(Text(f"{visits_in_words(report)}."))
 
 
 def _missing(report: Report, console: Console) -> None:
@@ -113,6 +119,8 @@ def _missing(report: Report, console: Console) -> None:
     _title(console, "Not fetched, and what would change it")
     for row in report.not_fetched:
         console.print(Text.assemble((f"{count(row.number)} {row.what}", "bold"), f": {row.why}"))
+        if row.hosts:
+            console.print(Text(f"  {', '.join(plain(host) for host in row.hosts)}"))
         if row.change:
             console.print(Text(f"  {row.change}"), soft_wrap=True)
 
@@ -153,6 +161,7 @@ def _hosts(console: Console, title: str, hosts: Sequence[HostLine], kind: str) -
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("host", overflow="ellipsis", no_wrap=True, max_width=38)
     wanted = {
+        "all": ("lines", "done", "refused", "failed"),
         "failed": ("failed", "visits", "mostly"),
         "slow": ("mean", "longest", "visits"),
         "large": ("pages", "received", "mean"),

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from gossamer.audit.missing import Missing
+from gossamer.counts import PAGES, LineCounts
 from gossamer.library import LogLine, LogReading
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.rules.left_out import REASONS as LEFT_OUT
 from gossamer.report.hosts import HostTable, count
 from gossamer.report.timeline import Timeline
 
-PAGES: Final = frozenset({"fetched", "truncated", "duplicate"})
 EVERY: Final = 20_000
 """Lines after which it is told how far the reading is."""
 KNOWN_URLS: Final = 20_000_000
@@ -27,7 +27,7 @@ LATEST: Final = 2.0**34
 """Seconds since the epoch: some five hundred years."""
 """Seconds; a line with more is damaged."""
 DEEPEST: Final = 100
-SITEMAPS: Final = 200_000
+OTHERS: Final = 200_000
 
 _GROUPS: Final = {name: group(name) for name in REACTIONS} | dict.fromkeys(FORMER, Group.REFUSED)
 
@@ -51,27 +51,28 @@ class Visits:
         self.pages = 0
         self.pages_dropped = 0
         self.bytes = 0
-        self.outcomes: Counter[str] = Counter()
+        self.counts = LineCounts()
+        self.outcomes = self.counts.outcomes
         self.statuses: Counter[int] = Counter()
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.reasons_cut = False
         self.depths: Counter[int] = Counter()
         self.left_out: Counter[str] = Counter()
         self.robots_said: Counter[str] = Counter()
-        self.robots_files: Counter[str] = Counter()
-        """Visits to robots files, by outcome."""
-        self.sitemaps = 0
+        self.no_robots: Counter[str] = Counter()
+        """URLs that left the queue because the robots file could not be had, by how the last visit to it ended."""
+        self.others: set[tuple[str, str]] = set()
+        """URL and time of answers that are no pages: of robots files and sitemaps, up to `OTHERS`."""
+        self.knows_purposes = False
+        """Whether the log says what visits were to; those of earlier versions do not."""
         self.soft_404s = 0
         self.duplicate_bytes = 0
-        self.unvisited_duplicates = 0
-        """URLs that are other names of pages, so that they were not asked for."""
         self.hosts = HostTable()
         self.nodes: dict[str, NodeTally] = {}
         self.timeline = Timeline()
         self.began: float | None = None
         self.ended: float | None = None
         self._missing: Missing | None = Missing()
-        self._sitemaps: set[str] = set()
 
     @property
     def knows_urls(self) -> bool:
@@ -91,8 +92,6 @@ class Visits:
     def take(self, line: LogLine, node: str | None) -> None:
         # Names of another version, or of somebody who changed the file, are one: counts stay bounded.
         outcome = line.outcome if line.outcome in _GROUPS else UNKNOWN
-        real = line.status is not None or line.ip is not None
-        is_robots = _is_robots(line.url)
         begun = datetime.fromisoformat(line.time).timestamp()
         if not 0 <= begun < LATEST:
             raise ValueError("no visit is of that time")
@@ -101,7 +100,8 @@ class Visits:
             raise ValueError("no visit takes so long")
         self._note_time(begun, begun + seconds)
         self.lines += 1
-        self.outcomes[outcome] += 1
+        self.counts.add(line, outcome)
+        self.knows_purposes = self.knows_purposes or line.purpose is not None or not line.visited
         host, step = self.hosts.of(line.host), self.timeline.at(begun)
         count(host, _GROUPS.get(outcome, Group.REFUSED))
         host.outcomes[outcome] = host.outcomes.get(outcome, 0) + 1
@@ -110,21 +110,22 @@ class Visits:
             self._note_reason(outcome, line.reason)
         for name, many in line.left_out.items():
             self.left_out[name if name in LEFT_OUT else UNKNOWN] += many
-        if is_robots and real:
-            self.robots_files[outcome] += 1
-        is_page = not is_robots and line.soft_404 != "probe" and not self._is_sitemap(line)
-        if is_page and real:
+        if line.status == 200 and not line.of_page and len(self.others) < OTHERS:
+            self.others.add((line.url, line.time))
+        if line.purpose == "robots":
+            host.robots = outcome
+        if outcome == "robots_unreachable":
+            self.no_robots[host.robots or UNKNOWN] += 1
+        is_page = line.of_page and line.visited and outcome in PAGES
+        if line.of_page and line.visited:
             self._take_page(line)
-            if outcome in PAGES:
-                host.pages += 1
-                step.pages += 1
-        elif is_page and outcome == "duplicate":
-            self.unvisited_duplicates += 1
-        if is_page and self._missing is not None and outcome in _GROUPS:
+        host.pages += is_page
+        step.pages += is_page
+        if self._missing is not None and outcome in _GROUPS:
             self._missing.add(line)
             if self.lines > KNOWN_URLS:
                 self._missing = None
-        if real:
+        if line.visited:
             self.visits += 1
             self.bytes += line.bytes
             step.visits += 1
@@ -139,9 +140,9 @@ class Visits:
                 self.statuses[line.status] += 1
         if node is not None:
             of_node = self.nodes.setdefault(node, NodeTally())
-            of_node.visits += real
+            of_node.visits += line.visited
             of_node.bytes += line.bytes
-            of_node.pages += is_page and real and outcome in PAGES
+            of_node.pages += is_page
 
     def _take_page(self, line: LogLine) -> None:
         if line.outcome in PAGES:
@@ -154,19 +155,6 @@ class Visits:
             self.robots_said.update(name for name in ("noindex", "nofollow") if name in line.robots)
         self.soft_404s += line.soft_404 == "yes"
 
-    def _is_sitemap(self, line: LogLine) -> bool:
-        """A robots file names sitemaps only; of what these name, the log tells a sitemap by its suffix alone."""
-        parent = line.from_url
-        if parent is None:
-            return False
-        is_one = _is_robots(parent) or (
-            parent in self._sitemaps and (not line.depth or line.url.endswith((".xml", ".xml.gz")))
-        )
-        if is_one and len(self._sitemaps) < SITEMAPS and line.url not in self._sitemaps:
-            self._sitemaps.add(line.url)
-            self.sitemaps += 1
-        return is_one
-
     def _note_reason(self, outcome: str, reason: str) -> None:
         key = (outcome, reason[:300])
         if key not in self.reasons and len(self.reasons) >= REASONS:
@@ -177,10 +165,6 @@ class Visits:
     def _note_time(self, begun: float, ended: float) -> None:
         self.began = begun if self.began is None else min(self.began, begun)
         self.ended = ended if self.ended is None else max(self.ended, ended)
-
-
-def _is_robots(url: str) -> bool:
-    return url.endswith("/robots.txt") and url.count("/") == 3
 
 
 def read_visits(out: Path, tell: Callable[[int, int, int], None] | None = None) -> Visits:

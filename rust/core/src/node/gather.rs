@@ -51,6 +51,8 @@ impl Node {
             return Ok(());
         };
         if visited.task.purpose == Purpose::Robots && self.follow_robots(&visited, &leased, now)? {
+            self.tally
+                .visit(Purpose::Robots, visited.outcome, visited.bytes);
             self.append_records(&mut visited);
             self.write_log(&visited, &leased, None, None);
             self.leases.insert(
@@ -94,7 +96,8 @@ impl Node {
         if visited.outcome != Outcome::Disconnected || verdict == Verdict::Done {
             self.dead_connections.forget(&leased.visit.link.url);
         }
-        self.tally.visit(visited.bytes);
+        self.tally
+            .visit(visited.task.purpose, visited.outcome, visited.bytes);
         if visited.task.purpose == Purpose::Page {
             self.tally.page(visited.outcome);
             if let Some(facts) = &visited.facts {
@@ -108,7 +111,6 @@ impl Node {
             self.seed_failures
                 .robots(&leased.visit.link, visited.outcome, &verdict);
         }
-        self.tally.count(visited.outcome);
         self.open.pages += 1;
         if visited.task.purpose == Purpose::Probe {
             return self.take_probe(&visited, &leased, &verdict);
@@ -302,6 +304,13 @@ impl Node {
             reason,
             robots: robots_words(visited),
             soft_404,
+            purpose: match visited.task.purpose {
+                Purpose::Robots => Some("robots"),
+                Purpose::Sitemap => Some("sitemap"),
+                // Of a probe the field before tells.
+                Purpose::Page | Purpose::Probe => None,
+            },
+            visited: true,
             left_out: Some(&visited.links.left_out),
         }
         .write(&mut self.open.log);
@@ -315,7 +324,7 @@ impl Node {
     /// The same, with the reason for people.
     pub(super) fn note_outcome(&mut self, refusal: &Refusal, reason: Option<&str>, now: u64) {
         self.open.begin(now);
-        self.tally.count(refusal.outcome);
+        self.tally.unvisited(refusal.outcome);
         self.seed_failures.page(&refusal.link, refusal.outcome);
         let link = &refusal.link;
         // What a visit stored is not forgotten because there will be no further one.
@@ -349,6 +358,8 @@ impl Node {
             reason,
             robots: None,
             soft_404: None,
+            purpose: link.sitemap.then_some("sitemap"),
+            visited: false,
             left_out: None,
         }
         .write(&mut self.open.log);

@@ -9,6 +9,7 @@ use super::seed_failures::SeedFailure;
 use crate::doors::{Door, DoorReport};
 use crate::frontier::{Leader, Next};
 use crate::links::{LeftOut, Reason};
+use crate::node::pool::Purpose;
 use crate::outcome::Outcome;
 
 /// Hosts that a reading names, of each kind.
@@ -102,7 +103,14 @@ pub struct Progress {
     /// Hosts whose queue is still to be put in another order, and URLs moved by that so far.
     pub reranking: u64,
     pub reranked: u64,
+    /// Lines of the fetch log by outcome. They are visits to pages, and what the next four fields say.
     pub outcomes: BTreeMap<&'static str, u64>,
+    /// Visits to robots files and to sitemaps, and those that ask for a name that cannot exist.
+    pub robots_files: BTreeMap<&'static str, u64>,
+    pub sitemaps: BTreeMap<&'static str, u64>,
+    pub probes: BTreeMap<&'static str, u64>,
+    /// URLs that left the queue without a visit.
+    pub unvisited: BTreeMap<&'static str, u64>,
     /// Links of pages that were not followed, by reason, each time they were met.
     pub links_left_out: BTreeMap<&'static str, u64>,
     /// Visits that brought what their host answers to a name that does not exist.
@@ -163,6 +171,14 @@ pub(super) struct Reading {
     pub micros: u64,
     pub outcomes: BTreeMap<String, u64>,
     #[serde(default)]
+    pub robots_files: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub sitemaps: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub probes: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub unvisited: BTreeMap<String, u64>,
+    #[serde(default)]
     pub links_left_out: BTreeMap<String, u64>,
     #[serde(default)]
     pub noindex: u64,
@@ -180,6 +196,39 @@ impl Reading {
     }
 }
 
+/// Numbers by outcome.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts([u64; Outcome::ALL.len()]);
+
+impl Counts {
+    fn read(kept: &BTreeMap<String, u64>) -> Counts {
+        let mut counts = Counts::default();
+        for (slot, outcome) in counts.0.iter_mut().zip(Outcome::ALL) {
+            *slot = kept.get(outcome.as_str()).copied().unwrap_or(0);
+        }
+        counts
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        self.0[outcome as usize] += 1;
+    }
+
+    fn to_keep(self) -> BTreeMap<String, u64> {
+        let named = Outcome::ALL.iter().zip(self.0);
+        let met = named.filter(|(_, count)| *count > 0);
+        met.map(|(outcome, count)| (outcome.as_str().to_owned(), count))
+            .collect()
+    }
+}
+
+/// Numbers as they were kept, of the outcomes that there are.
+fn by_outcome(kept: &BTreeMap<String, u64>) -> BTreeMap<&'static str, u64> {
+    let names = Outcome::ALL.iter().map(|outcome| outcome.as_str());
+    names
+        .filter_map(|name| kept.get(name).map(|count| (name, *count)))
+        .collect()
+}
+
 /// Counts as the node takes visits in (`now`), and as they are safe (`safe`).
 #[derive(Debug)]
 pub(super) struct Tally {
@@ -191,7 +240,11 @@ pub(super) struct Tally {
     /// Time of earlier processes, and when this one began to count; 0: not yet.
     before: u64,
     began: u64,
-    outcomes: [u64; Outcome::ALL.len()],
+    outcomes: Counts,
+    robots_files: Counts,
+    sitemaps: Counts,
+    probes: Counts,
+    unvisited: Counts,
     links_left_out: [u64; Reason::ALL.len()],
     noindex: u64,
     nofollow: u64,
@@ -205,11 +258,6 @@ impl Tally {
         let safe: Reading = bytes
             .and_then(|bytes| serde_json::from_slice(bytes).ok())
             .unwrap_or_default();
-        let count = |outcome: &Outcome| safe.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
-        let mut outcomes = [0; Outcome::ALL.len()];
-        for (slot, outcome) in outcomes.iter_mut().zip(Outcome::ALL) {
-            *slot = count(outcome);
-        }
         let mut links_left_out = [0; Reason::ALL.len()];
         for (slot, reason) in links_left_out.iter_mut().zip(Reason::ALL) {
             *slot = safe
@@ -231,18 +279,32 @@ impl Tally {
             visits: safe.visits,
             before: safe.micros,
             began: 0,
-            outcomes,
+            outcomes: Counts::read(&safe.outcomes),
+            robots_files: Counts::read(&safe.robots_files),
+            sitemaps: Counts::read(&safe.sitemaps),
+            probes: Counts::read(&safe.probes),
+            unvisited: Counts::read(&safe.unvisited),
             safe,
         }
     }
 
-    pub fn count(&mut self, outcome: Outcome) {
-        self.outcomes[outcome as usize] += 1;
-    }
-
-    pub fn visit(&mut self, bytes: u64) {
+    /// A visit, and so a line of the fetch log.
+    pub fn visit(&mut self, purpose: Purpose, outcome: Outcome, bytes: u64) {
         self.visits += 1;
         self.bytes += bytes;
+        self.outcomes.add(outcome);
+        match purpose {
+            Purpose::Page => {}
+            Purpose::Robots => self.robots_files.add(outcome),
+            Purpose::Sitemap => self.sitemaps.add(outcome),
+            Purpose::Probe => self.probes.add(outcome),
+        }
+    }
+
+    /// A URL that left the queue without a visit: a line of the fetch log too.
+    pub fn unvisited(&mut self, outcome: Outcome) {
+        self.outcomes.add(outcome);
+        self.unvisited.add(outcome);
     }
 
     /// A visit to a page: whether there was one, and whether it was kept.
@@ -310,12 +372,6 @@ impl Tally {
     }
 
     pub fn reading(&self, now: u64) -> Reading {
-        let outcomes = Outcome::ALL
-            .iter()
-            .zip(self.outcomes)
-            .filter(|(_, count)| *count > 0)
-            .map(|(outcome, count)| (outcome.as_str().to_owned(), count))
-            .collect();
         let links_left_out = Reason::ALL
             .iter()
             .zip(self.links_left_out)
@@ -334,7 +390,11 @@ impl Tally {
             urls_seen: self.urls_seen,
             visits: self.visits,
             micros: self.micros(now),
-            outcomes,
+            outcomes: self.outcomes.to_keep(),
+            robots_files: self.robots_files.to_keep(),
+            sitemaps: self.sitemaps.to_keep(),
+            probes: self.probes.to_keep(),
+            unvisited: self.unvisited.to_keep(),
         }
     }
 
@@ -406,13 +466,11 @@ impl Node {
             hosts_aliases: self.aliases.len() as u64,
             reranking: frontier.reranking,
             reranked: frontier.reranked,
-            outcomes: Outcome::ALL
-                .iter()
-                .filter_map(|outcome| {
-                    let count = safe.outcomes.get(outcome.as_str())?;
-                    Some((outcome.as_str(), *count))
-                })
-                .collect(),
+            outcomes: by_outcome(&safe.outcomes),
+            robots_files: by_outcome(&safe.robots_files),
+            sitemaps: by_outcome(&safe.sitemaps),
+            probes: by_outcome(&safe.probes),
+            unvisited: by_outcome(&safe.unvisited),
             links_left_out: Reason::ALL
                 .iter()
                 .filter_map(|reason| {

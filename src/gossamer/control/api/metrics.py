@@ -75,7 +75,9 @@ class _Reading(Collector):
         yield GaugeMetricFamily(
             "gossamer_control_nodes", "Control nodes alive, the leading one included", value=present
         )
-        outcomes = CounterMetricFamily("gossamer_outcomes", "Visits by outcome", labels=["outcome"])
+        outcomes = CounterMetricFamily(
+            "gossamer_outcomes", "Lines of the fetch log by outcome", labels=["outcome"]
+        )
         for outcome, count in status.outcomes.items():
             outcomes.add_metric([outcome], count)
         yield outcomes

@@ -112,13 +112,18 @@ class Status(Schema):
     activity: Activity = Field(description="what the crawl does now")
     wanted: Literal["run", "pause", "stop"] = Field(description="what the operator asked for last")
     pages: int
+    pages_dropped: int = Field(
+        default=0, description="fetched, and not kept by a policy; the limits count them too"
+    )
     bytes: int
     urls_seen: int
     urls_queued: int
     urls_set_aside: int = Field(
         default=0, description="URLs of doubted patterns, which wait to be taken up"
     )
-    visits: int
+    visits: int = Field(
+        description="also those that reached no server, to robots files and to sitemaps"
+    )
     in_flight: int = Field(description="visits under way")
     hosts_known: int
     hosts_active: int
@@ -128,7 +133,19 @@ class Status(Schema):
     hosts_aliases: int
     reranking: int = Field(description="hosts whose queue is still to be put in another order")
     reranked: int = Field(description="URLs moved by that since the nodes began")
-    outcomes: dict[str, int]
+    outcomes: dict[str, int] = Field(
+        description="lines of the fetch log: visits to pages, and what robots_files, sitemaps, probes and unvisited count"
+    )
+    robots_files: dict[str, int] = Field(
+        default={}, description="visits to robots files, by outcome"
+    )
+    sitemaps: dict[str, int] = Field(default={}, description="visits to sitemaps, by outcome")
+    probes: dict[str, int] = Field(
+        default={}, description="visits that asked for a name that cannot exist, by outcome"
+    )
+    unvisited: dict[str, int] = Field(
+        default={}, description="URLs that left the queue without a visit, by outcome"
+    )
     links_left_out: dict[str, int] = Field(
         default={}, description="links that were not followed, by reason, each time they were met"
     )

@@ -96,7 +96,8 @@ REACTIONS: Final[dict[str, Reaction]] = {
     ),
     "robots_unreachable": Reaction(
         *_DONE, Blame.HOST, "the site's robots rules could not be had in all the time allowed",
-        remedy="the site answers, but not with its robots.txt: crawl it later",
+        remedy="the site answers, but not with its robots.txt: crawl it later; a longer politeness.retry_wait, or "
+        "politeness.robots_patience of a site that gave it before, waits longer for it",
     ),
     "out_of_scope": Reaction(
         *_DONE, Blame.NOBODY, "outside scope, or refused by a filter",

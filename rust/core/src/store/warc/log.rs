@@ -38,6 +38,10 @@ pub struct LogLine<'a> {
     pub robots: Option<&'a str>,
     /// `probe`: a name that cannot exist was asked for; `yes`: the page is what the host answers then.
     pub soft_404: Option<&'a str>,
+    /// What the visit was for, where that is no page: `robots`, `sitemap`.
+    pub purpose: Option<&'a str>,
+    /// False: the URL left the queue without a visit.
+    pub visited: bool,
     /// Links that were not followed, by reason.
     pub left_out: Option<&'a LeftOut>,
 }
@@ -68,10 +72,14 @@ impl LogLine<'_> {
             ("reason", self.reason),
             ("robots", self.robots),
             ("soft_404", self.soft_404),
+            ("purpose", self.purpose),
         ] {
             if value.is_some() {
                 text(out, name, value);
             }
+        }
+        if !self.visited {
+            plain(out, "visited", Some("false".to_owned()));
         }
         if let Some(left_out) = self.left_out.filter(|left_out| !left_out.is_empty()) {
             let counts = left_out.iter();

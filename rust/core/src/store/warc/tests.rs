@@ -311,6 +311,8 @@ fn log_line(url: &str) -> Vec<u8> {
         reason: None,
         robots: None,
         soft_404: None,
+        purpose: None,
+        visited: true,
         left_out: None,
     }
     .write(&mut out);

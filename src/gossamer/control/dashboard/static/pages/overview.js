@@ -4,6 +4,7 @@ import { keepAsking } from "../asking.js";
 import { COMMANDS, command } from "../commands.js";
 import { button, empty, fill, h, link, prose, s, say, web } from "../dom.js";
 import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
+import { besidePages, visitsInWords } from "../counts.js";
 import { doing } from "../notices.js";
 import { GROUPS, outcomeSeries, total } from "../outcomes.js";
 import { Past } from "../past.js";
@@ -16,7 +17,7 @@ import { Waits } from "../waits.js";
 /**
  * @import { Alert, CommandInfo, Status } from "api"
  * @import { Outcomes } from "../outcomes.js"
- * @import { Counters, Values } from "../past.js"
+ * @import { Values } from "../past.js"
  * @import { Context } from "../shell.js"
  */
 
@@ -70,7 +71,7 @@ export function show(root, context) {
     showEarly(early, live.status, live.now());
     showInner(inner, live.status.inner);
     if (!overTime.hidden) drawPlots(plots, past, live.status, outcomes);
-    showTotals(totals, live.status.outcomes, outcomes);
+    showTotals(totals, live.status, outcomes);
   };
   /**
    * @param {number} seconds
@@ -271,12 +272,12 @@ function concerned({ hosts }) {
 
 /**
  * @param {HTMLElement} place
- * @param {Counters} visits
+ * @param {Status} status
  * @param {Outcomes} outcomes
  */
-function showTotals(place, visits, outcomes) {
-  const rows = Object.entries(visits).filter(([, number]) => number > 0).toSorted((a, b) => b[1] - a[1]);
-  const key = JSON.stringify(rows);
+function showTotals(place, status, outcomes) {
+  const rows = Object.entries(status.outcomes).filter(([, number]) => number > 0).toSorted((a, b) => b[1] - a[1]);
+  const key = JSON.stringify([rows, status.robots_files, status.sitemaps, status.probes, status.unvisited]);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   if (!rows.length) {
@@ -290,8 +291,8 @@ function showTotals(place, visits, outcomes) {
     h(
       "table",
       { class: "totals" },
-      h("caption", { class: "unseen" }, "Visits by outcome"),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Outcome"), h("th", { scope: "col", class: "number" }, "Visits"), h("th", { scope: "col", class: "number" }, "Share"))),
+      h("caption", { class: "unseen" }, "Lines of the fetch log by outcome"),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Outcome"), h("th", { scope: "col", class: "number" }, "Number"), h("th", { scope: "col", class: "number" }, "Share"))),
       h(
         "tbody",
         {},
@@ -299,14 +300,14 @@ function showTotals(place, visits, outcomes) {
           h(
             "tr",
             {},
-            h("th", { scope: "row", title: outcomes.meaning(name) }, link(`#/log?outcome=${name}`, words(name)), outcomes.group(name) === "failed" && [" · ", link(`#/hosts?failure=${name}&sort=errors`, "hosts")], bar(number / most, outcomes.colour(name))),
+            h("th", { scope: "row", title: outcomes.meaning(name) }, link(`#/log?outcome=${name}`, words(name)), outcomes.group(name) === "failed" && [" · ", link(`#/hosts?failure=${name}&sort=errors`, "hosts")], besidePages(status, name), bar(number / most, outcomes.colour(name))),
             h("td", { class: "number" }, count(number)),
             h("td", { class: "number" }, percent(number, all)),
           ),
         ),
       ),
     ),
-    h("p", { class: "hint" }, `${counted(all, "visit")} in all.`),
+    h("p", { class: "hint" }, `${visitsInWords(status)}.`),
   );
 }
 

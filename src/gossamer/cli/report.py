@@ -36,7 +36,11 @@ def report(
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
     with looked_at(directory) as look:
         known = look.known()
-    found = build(known, read_log_of(directory), read_content(directory, whole=content))
+    found = build(
+        known,
+        read_log_of(directory, look.committed),
+        read_content(directory, whole=content, committed=look.committed),
+    )
     if html is not None:
         try:
             write_whole(html, as_html(found).encode())

@@ -5,6 +5,7 @@ small crawl everything. Reading all of a large one takes about two minutes for e
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -32,8 +33,13 @@ class Content(msgspec.Struct, frozen=True):
     """HTML pages whose language was looked for; those in no language are those that do not say it."""
 
 
-def read_content(out: Path, *, whole: bool = False) -> Content:
-    """Of responses with status 200 that are no robots files."""
+def read_content(
+    out: Path, *, whole: bool = False, committed: Mapping[Path, int] | None = None
+) -> Content:
+    """Of responses with status 200 that are no robots files.
+
+    `committed`: the bytes that count of files of which not all does.
+    """
     files = warc_files(out)
     total = sum(file.stat().st_size for file in files)
     share = None if whole or total <= SAMPLE else max(1 << 20, SAMPLE // max(1, len(files)))
@@ -55,6 +61,8 @@ def read_content(out: Path, *, whole: bool = False) -> Content:
                 # Half a record at the end of an open file, or damage: the audit tells.
                 break
             if record is None or (share is not None and record.offset > share):
+                break
+            if committed is not None and record.offset >= committed.get(file, record.offset + 1):
                 break
             if record.kind != "response" or record.status != 200:
                 continue

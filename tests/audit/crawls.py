@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,22 @@ class Crawl:
         lines = self.lines()
         change(lines)
         self.log_file().write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def stretch(self, length: timedelta) -> tuple[datetime, datetime]:
+        """Moves the visits of the log apart, so that they took so long; gives when they began and ended."""
+        file = self.log_file()
+        texts = file.read_text().splitlines(keepends=True)
+        old = [line["time"] for line in self.lines()]
+        begin = datetime.fromisoformat(old[0])
+        new = [begin + length * number / len(old) for number in range(len(old))]
+        # As long as before: the state knows the length of the log.
+        rows = zip(texts, old, new, strict=True)
+        file.write_text(
+            "".join(
+                text.replace(time, f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z") for text, time, moment in rows
+            )
+        )
+        return begin, new[-1]
 
     def warc(self) -> Path:
         (file,) = (self.out / "warc").glob("*.warc.gz")

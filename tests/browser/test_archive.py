@@ -1,6 +1,8 @@
 """A crawl that has ended in a real browser: the dashboard over its directory, and its report."""
 
 import os
+import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,40 @@ def test_every_page_of_the_dashboard_shows_a_crawl_that_has_ended(
         expect(tab.page.locator("tbody tr")).to_have_count(
             len({row["host"] for row in ended.lines()})
         )
+
+
+def test_three_days_are_shown_whole_and_in_part(
+    open_tab: Opener, ended: Crawl, tmp_path: Path
+) -> None:
+    """And what nobody wrote down is not shown as 0."""
+    long = ended.copy(tmp_path / "long")
+    begin, end = long.stretch(timedelta(days=3))
+    with opened(long.out) as view:
+        tab = open_tab()
+        tab.sign_in(view.url, view.token())
+        page = tab.page
+        expect(page.get_by_label("All")).to_be_checked()
+        ticks = page.locator(".plot").nth(0).locator(".tick")
+        for days in (1, 2):
+            midnight = (begin.astimezone() + timedelta(days=days)).strftime("%m-%d")
+            expect(ticks.filter(has_text=midnight)).to_have_count(1)
+        page.get_by_label("Custom…").check(force=True)
+        first = begin.astimezone() - timedelta(minutes=5)
+        page.get_by_label("From").fill(first.strftime("%Y-%m-%dT%H:%M:%S"))
+        page.get_by_label("To", exact=True).fill(
+            (first + timedelta(hours=6)).strftime("%Y-%m-%dT%H:%M:%S")
+        )
+        expect(page.locator(".custom-range .problem")).to_be_hidden()
+        line = page.locator(".plot").nth(0).locator("path.line")
+        expect(line).to_have_attribute("d", re.compile("(?:L[^L]*){30}"))
+        assert end - begin > timedelta(days=2.9)
+        tab.go("nodes")
+        row = page.get_by_role("row").filter(has_text="standalone")
+        heads = page.get_by_role("columnheader").all_inner_texts()
+        cells = dict(zip(heads, row.locator("th, td").all_inner_texts(), strict=False))
+        assert cells["Memory"] == cells["Heartbeat"] == "\N{EN DASH}", cells
+        assert "0 per second" not in cells["Pages"], cells
+        expect(page.locator(".node-plots")).to_be_hidden()
 
 
 @pytest.mark.parametrize("width", [375, 1100])

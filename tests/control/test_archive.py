@@ -8,7 +8,7 @@ import stat
 import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,24 @@ def test_history_grows_to_the_figures_of_the_end(
     assert {name: row[-1] for name, row in history["outcomes"].items()} == ended["said"]["outcomes"]
     steps = {b - a for a, b in zip(history["times"], history["times"][1:], strict=False)}
     assert steps == {history["step"]}
+
+
+def test_a_crawl_of_three_days_has_a_history_of_three_days(
+    ended: dict[str, Any], tmp_path: Path
+) -> None:
+    crawl = ended["crawl"].copy(tmp_path / "long")
+    begin, end = (moment.timestamp() for moment in crawl.stretch(timedelta(days=3)))
+    with opened(crawl.out) as view:
+        whole = view.get("/history", seconds=315_360_000)
+        assert whole["oldest"] == whole["times"][0] == pytest.approx(begin, abs=whole["step"])
+        assert whole["times"][-1] == pytest.approx(end, abs=2 * whole["step"])
+        assert whole["columns"]["pages"][0] == 0
+        assert whole["columns"]["pages"][-1] == ended["said"]["pages"]
+        assert 3 * 86_400 / 1440 <= whole["step"] <= 600
+        part = view.get("/history", seconds=6 * 3600)
+        assert part["oldest"] == whole["oldest"]
+        assert len(part["times"]) == pytest.approx(6 * 3600 / whole["step"], abs=3)
+        assert part["columns"]["pages"] == whole["columns"]["pages"][-len(part["times"]) :]
 
 
 def test_what_was_written_down_is_shown(view: Served) -> None:

@@ -28,10 +28,12 @@ async def test_a_node_that_says_nothing_is_noticed(
         views, alerts = NodeViews(node, event_log, clock), Alerts(event_log)
         await until(lambda: a.owned == 16, "a has all")
         (view,) = views.all()
+        assert view.last_heartbeat is not None
         assert clock.now() - view.last_heartbeat < 1.0
         await a.die()
         await asyncio.sleep(SILENT_AFTER + 1.0)
         (view,) = views.all()
+        assert view.last_heartbeat is not None
         assert SILENT_AFTER < clock.now() - view.last_heartbeat < SILENT_AFTER + 2.0
         alerts.judge(status(clock.now()), [view], Readings())
         assert [(one.kind, one.node) for one in alerts.standing()] == [("node_silent", "a")]

@@ -38,6 +38,41 @@ const SLICE: Duration = Duration::from_millis(20);
 /// Token, partition, number of links, payload.
 type OutgoingRow<'py> = (u64, u32, usize, Bound<'py, PyBytes>);
 
+/// Keeps a node's state as it is, and shows it in another directory, for a [`PyNode`] that is only looked at.
+#[pyclass(name = "View", module = "gossamer._native", frozen)]
+struct PyView {
+    inner: Mutex<Option<node::View>>,
+}
+
+#[pymethods]
+impl PyView {
+    /// StateInUseError: the node runs.
+    #[new]
+    fn new(py: Python<'_>, directory: PathBuf, place: PathBuf) -> PyResult<PyView> {
+        let made = py.detach(|| node::View::make(&directory, &place));
+        Ok(PyView {
+            inner: Mutex::new(Some(made.map_err(raised)?)),
+        })
+    }
+
+    /// The state may be changed again.
+    fn close(&self) {
+        drop(
+            self.inner
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+    }
+}
+
+/// Bytes that the files below a directory take on the disk, without what is below those of `skip`.
+#[pyfunction]
+#[pyo3(signature = (directory, skip = Vec::new()))]
+fn disk_use(py: Python<'_>, directory: PathBuf, skip: Vec<PathBuf>) -> u64 {
+    py.detach(|| node::disk_use(&directory, &skip))
+}
+
 #[pyclass(name = "Node", module = "gossamer._native", frozen)]
 struct PyNode {
     inner: Mutex<Option<Node>>,
@@ -544,6 +579,8 @@ fn pack_seeds<'py>(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(why, module)?)?;
     module.add_function(wrap_pyfunction!(pack_seeds, module)?)?;
+    module.add_function(wrap_pyfunction!(disk_use, module)?)?;
+    module.add_class::<PyView>()?;
     module.add_function(wrap_pyfunction!(scope_verdicts, module)?)?;
     module.add_class::<PyHostList>()?;
     module.add_class::<PyNode>()

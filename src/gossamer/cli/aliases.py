@@ -1,5 +1,6 @@
 """`gossamer aliases`: hosts that are one site under many names, and how to undo a finding."""
 
+import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from gossamer.cli.stopped import open_nodes
+from gossamer.cli.stopped import open_nodes, view_nodes
 from gossamer.errors import UsageError
 from gossamer.words import plain
 
@@ -42,14 +43,16 @@ def aliases(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show which hosts are other names of a site, why, and undo what was found."""
-    nodes = open_nodes(directory)
-    try:
+    with contextlib.ExitStack() as stack:
+        if undo:
+            nodes = open_nodes(directory)
+            for node in nodes:
+                stack.callback(node.close)
+        else:
+            nodes = [one.node for one in stack.enter_context(view_nodes(directory)).values()]
         # Of a cluster each node is asked: the one that has the host undoes it.
         unknown = [host for host in undo or [] if not any(node.undo_alias(host) for node in nodes)]
         told = [msgspec.json.decode(node.aliases()) for node in nodes]
-    finally:
-        for node in nodes:
-            node.close()
     found = {name: [row for one in told for row in one[name]] for name in ("aliases", "undone")}
     if json:
         print(msgspec.json.encode(found).decode())

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gossamer._native import disk_use
 from gossamer.cli.anew import begin_anew
 from gossamer.cli.assignments import assignments
 from gossamer.cli.effective import (
@@ -129,6 +130,8 @@ def cluster(
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))
+    # The control node looked before the last files were finished.
+    summary.progress = msgspec.structs.replace(summary.progress, disk=disk_use(out))
     if not quiet:
         _tell(summary, out, nodes, interrupt, restored, effective.limits)
     if json:

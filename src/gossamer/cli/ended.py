@@ -20,7 +20,7 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
         with looked_at(directory) as look:
             if look.running:
                 return None
-            known, progress = look.known(), look.progress
+            known, progress, committed = look.known(), look.progress, look.committed
             nodes = max(1, len(look.nodes))
     except UsageError:
         return None
@@ -29,7 +29,7 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
         visits = read_log_of(directory)
         progress, ended, received = progress_of(visits), visits.ended, visits.bytes
     else:
-        ended, received = last_moment(directory), progress.bytes
+        ended, received = last_moment(directory, committed), progress.bytes
     words = ending(known, received)[1]
     return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
 

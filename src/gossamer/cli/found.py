@@ -3,13 +3,14 @@
 A crawl that runs is asked through its control node; one that does not, in its own files.
 """
 
+import contextlib
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from gossamer import _native
-from gossamer.cli.stopped import is_cluster, open_nodes
+from gossamer.cli.stopped import is_cluster, open_nodes, view_nodes
 from gossamer.control.client import Client, find, path_of
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.model.findings import Findings, findings
@@ -38,8 +39,16 @@ class Asked(Protocol):
 class Stopped:
     """A crawl that is not running, by its files."""
 
-    def __init__(self, nodes: list[_native.Node]) -> None:
-        self._nodes = nodes
+    def __init__(self, directory: Path, *, change: bool) -> None:
+        """Without `change` it is only looked at, and nothing in the directory is touched."""
+        self._held = contextlib.ExitStack()
+        if change:
+            self._nodes: list[_native.Node] = open_nodes(directory)
+            for node in self._nodes:
+                self._held.callback(node.close)
+        else:
+            viewed = self._held.enter_context(view_nodes(directory))
+            self._nodes = [one.node for one in viewed.values()]
 
     def found(self, host: str | None) -> Findings:
         told = [findings(node, MOST, host) for node in self._nodes]
@@ -55,8 +64,7 @@ class Stopped:
         return sum(node.take_up(host, pattern)[1] for node in self._nodes)
 
     def close(self) -> None:
-        for node in self._nodes:
-            node.close()
+        self._held.close()
 
 
 class Running:
@@ -84,15 +92,15 @@ class Running:
         """Nothing is held."""
 
 
-def open_crawl(control: str | None, directory: Path | None) -> Asked:
-    """Of a running crawl its control node, of another its files."""
+def open_crawl(control: str | None, directory: Path | None, *, change: bool) -> Asked:
+    """Of a running crawl its control node, of another its files. `change`: something is to be taken up."""
     where = directory or Path("crawl-out")
     served = (where / "control" / "url").exists() or (where / "url").exists()
     away = is_cluster(where) and not _answers(where)
     if control is not None or (served and not away and not (where / "state").exists()):
         return Running(find(control, directory))
     try:
-        return Stopped(open_nodes(where))
+        return Stopped(where, change=change)
     except StateInUseError as error:
         if not served:
             raise _without_api(where) from error

@@ -1,21 +1,19 @@
 """A crawl's directory looked at, whatever it is: of one process or a cluster, running or not, with `state/` or without.
 
-Opening changes neither log nor WARC files of a crawl that ended well (its store notes the start, some hundred bytes); of one that was killed, what was not committed is cut, as its
-next start would do.
+Nothing in it is changed, and it may be read-only: nodes are opened on views of their directories. Of a crawl that was
+killed, what was not committed is in the files and not in the figures, as after its next start, which cuts it.
 """
 
 import contextlib
-import os
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from gossamer import _native
-from gossamer.cli.stopped import is_cluster, open_named, resume_command
+from gossamer.cli.stopped import is_cluster, resume_command, view_nodes
 from gossamer.cluster.summary import Summary, total
 from gossamer.control.client import find
 from gossamer.control.host_views import host_row
@@ -23,6 +21,7 @@ from gossamer.control.schemas import HostRow
 from gossamer.errors import GossamerError, SettingsError, StateInUseError, UsageError
 from gossamer.library import log_files, warc_files
 from gossamer.model.progress import Activity, Progress
+from gossamer.node.pid_file import is_alive
 from gossamer.report import Known
 from gossamer.report.no_robots import Standing
 from gossamer.settings import CrawlSettings, load_saved
@@ -41,12 +40,16 @@ class Look:
     cluster: bool
     settings: CrawlSettings | None = None
     nodes: dict[str, _native.Node] = field(default_factory=dict)
-    """Open nodes by name; empty: the crawl is in use, or has no state here."""
+    """Nodes by name; empty: the crawl runs, or has no state here."""
+    readings: dict[str, Progress] = field(default_factory=dict)
+    """Their counters."""
     running: bool = False
     served_at: str | None = None
-    """The dashboard of a crawl that runs, or that is looked at already."""
+    """The dashboard of a crawl that runs."""
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list)
+    committed: dict[Path, int] = field(default_factory=dict)
+    """Of each log or WARC file that goes on after what was committed: the bytes before."""
 
     def known(self) -> Known:
         return Known(
@@ -100,10 +103,10 @@ def looked_at(directory: Path, *, host_list: bool = False) -> Iterator[Look]:
 def _open(look: Look, stack: contextlib.ExitStack, *, host_list: bool) -> None:
     # Of a cluster who serves it is asked first: a node that is about to start must not find its state taken by a
     # look. Else the lock tells the truth: an address may be copied with a directory, or left by a crawl that was killed.
-    if look.cluster and _ask_served(look) and look.running:
+    if look.cluster and _ask_served(look):
         return
     try:
-        look.nodes = open_named(look.out, host_list=host_list)
+        nodes = stack.enter_context(view_nodes(look.out, host_list=host_list))
     except StateInUseError:
         if not _ask_served(look):
             look.running = True
@@ -113,23 +116,30 @@ def _open(look: Look, stack: contextlib.ExitStack, *, host_list: bool) -> None:
         return
     except GossamerError as error:
         look.notes.append(f"the state is left aside: {error}")
-    look.served_at = None
-    for node in look.nodes.values():
-        stack.callback(node.close)
+        nodes = {}
+    look.nodes = {name: one.node for name, one in nodes.items()}
+    look.committed = {file: end for one in nodes.values() for file, end in one.committed.items()}
+    if look.committed:
+        look.notes.append(
+            "the crawl was killed: the ends of its log and WARC files were not committed and are not counted; the "
+            "next start cuts them and makes those visits again"
+        )
+    look.readings = {name: _counters(node) for name, node in look.nodes.items()}
     look.progress = _last_summary(look.out) if look.cluster else None
-    if look.progress is None and look.nodes:
-        look.progress = counters(look.nodes.values())
+    if look.progress is None and look.readings:
+        look.progress = _total(list(look.readings.values()))
 
 
-def counters(nodes: Any) -> Progress:
-    """Those of nodes that do not run. They are told to stop first, so that the look begins no visit."""
-    readings = []
-    for node in nodes:
-        node.stop(now=False)
-        readings.append((_decode(node.step(0.0)), True))
+def _counters(node: _native.Node) -> Progress:
+    """Of a node that does not run. It is told to stop first, so that the look begins no visit."""
+    node.stop(now=False)
+    return _decode(node.step(0.0))
+
+
+def _total(readings: list[Progress]) -> Progress:
     if len(readings) == 1:
-        return readings[0][0]
-    return total(readings, Activity.FINISHED)
+        return readings[0]
+    return total([(one, True) for one in readings], Activity.FINISHED)
 
 
 def _last_summary(out: Path) -> Progress | None:
@@ -140,30 +150,21 @@ def _last_summary(out: Path) -> Progress | None:
     return None
 
 
-def _is_alive(file: Path) -> bool:
-    """Whether the process that wrote the address lives. That of a copied directory, or of a crawl that was killed,
-    may be anybody's: nobody else is sent its token.
-    """
-    try:
-        os.kill(int(file.read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
-
-
 def _ask_served(look: Look) -> bool:
-    """Counters and address of a crawl that is served: it runs, or somebody looks at it with `gossamer open`."""
+    """Counters and address of a crawl that runs and is served."""
     file = look.out / "control" / "url"
-    if not file.exists() or not _is_alive(look.out / "control" / "pid"):
+    # The address in a copied directory, or of a crawl that was killed, may be anybody's: nobody else is sent its token.
+    if not file.exists() or not is_alive(look.out / "control" / "pid"):
         return False
     try:
         now = find(None, look.out).ask("GET", "/status", timeout=PATIENCE)
+        if now.get("read_only"):
+            # Somebody looks at it with `gossamer open`.
+            return False
         fields = {name: now[name] for name in Progress.__struct_fields__ if name in now}
         look.progress = msgspec.convert(fields, Progress)
         look.served_at = file.read_text().strip()
     except (GossamerError, OSError, msgspec.MsgspecError):
         return False
-    look.running = not now.get("read_only")
+    look.running = True
     return True

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -55,14 +56,24 @@ def nodes(
         print_json({"nodes": rows, "control": controls})
         return
     for row in rows:
-        print(
-            f"{plain(row['id'])}: {row['state']}, up {span(row['uptime'])}, "
-            f"{count(row['pages'])} pages ({row['pages_per_second']:.1f}/s), "
-            f"{row['partitions']} partitions, memory {size(row['rss'])}, disk {size(row['disk'])}"
-        )
+        print(", ".join(_facts(row)))
     for one in controls:
         words = [one["state"], one["url"] or "", _heard(one["last_heartbeat"])]
         print(f"control node {plain(one['id'])}: {', '.join(filter(None, map(plain, words)))}")
+
+
+def _facts(row: dict[str, Any]) -> Iterator[str]:
+    """Without what is not known of it."""
+    yield f"{plain(row['id'])}: {row['state']}"
+    if row["uptime"] is not None:
+        yield f"up {span(row['uptime'])}"
+    if row["pages"] is not None:
+        rate = row["pages_per_second"]
+        yield f"{count(row['pages'])} pages" + ("" if rate is None else f" ({rate:.1f}/s)")
+    yield f"{row['partitions']} partitions"
+    for name, key in {"memory": "rss", "disk": "disk"}.items():
+        if row[key] is not None:
+            yield f"{name} {size(row[key])}"
 
 
 def _heard(moment: float | None) -> str:

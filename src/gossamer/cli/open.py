@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
 import socket
@@ -37,17 +38,16 @@ def open_(
 ) -> None:
     """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
     with looked_at(directory, host_list=True) as look:
-        if look.running or look.served_at is not None:
+        if look.running:
             raise StateInUseError(_in_use(look))
-        crawl = ArchivedCrawl(look.known(), read_log_of(directory), look.nodes)
         settings = _control(look.settings, port, address)
         with _place(directory) as place:
+            visits = read_log_of(directory, look.committed)
+            crawl = ArchivedCrawl(look.known(), visits, look.nodes, look.readings)
             asyncio.run(_serve(crawl, settings, place, any_port=port is None))
 
 
 def _in_use(look: Look) -> str:
-    if not look.running:
-        return f"the crawl in {look.out} is open already: {look.served_at}"
     if look.served_at is not None:
         return f"the crawl in {look.out} is running; its dashboard: {look.served_at}"
     return (
@@ -71,10 +71,27 @@ def _place(directory: Path) -> Iterator[Path]:
     control = directory / "control"
     if os.access(control if control.exists() else directory, os.W_OK):
         control.mkdir(mode=0o700, exist_ok=True)
-        yield control
+        with _alone(directory, control):
+            yield control
         return
     with tempfile.TemporaryDirectory(prefix="gossamer-open-") as other:
         yield Path(other)
+
+
+@contextlib.contextmanager
+def _alone(directory: Path, control: Path) -> Iterator[None]:
+    """One view at a time has its address in a directory; an address alone proves nothing, it may be copied."""
+    handle = os.open(control, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        with contextlib.suppress(OSError):
+            where = (control / "url").read_text().strip()
+            raise StateInUseError(f"the crawl in {directory} is open already: {where}") from error
+        raise StateInUseError(f"the crawl in {directory} is being opened already") from error
+    finally:
+        os.close(handle)
 
 
 async def _serve(

@@ -56,7 +56,8 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
     print(
         f"hosts: {count(now['hosts_known'])} known, {now['hosts_active']} active, "
         f"{now['hosts_waiting']} waiting, {now['hosts_set_aside']} set aside, "
-        f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}"
+        f"{now['hosts_blocked']} blocked; nodes: {now['nodes']}; memory {size(now['rss'])}, "
+        f"disk {size(now['disk'])}"
     )
     # A control node of an older version does not say.
     waits = msgspec.convert(now.get("waits", {}), dict[str, Wait])

@@ -55,7 +55,7 @@ def patterns(
     if directory is not None and out is not None and directory != out:
         raise UsageError("DIR and --out are the same thing; give one of them")
     where = directory or out
-    crawl = open_crawl(control, where)
+    crawl = open_crawl(control, where, change=bool(take_up))
     try:
         # All are looked at before one is done.
         for name in take_up or []:

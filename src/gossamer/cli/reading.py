@@ -1,7 +1,7 @@
 """Reading a crawl's log, with a bar for a terminal while it takes long."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -11,9 +11,10 @@ from gossamer.report import Visits, read_visits
 from gossamer.words import count
 
 
-def read_log_of(directory: Path) -> Visits:
+def read_log_of(directory: Path, committed: Mapping[Path, int] | None = None) -> Visits:
+    """`committed`: where files end before their own end."""
     with _bar() as tell:
-        return read_visits(directory, tell)
+        return read_visits(directory, tell, committed)
 
 
 @contextlib.contextmanager

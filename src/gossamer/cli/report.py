@@ -36,9 +36,9 @@ def report(
 ) -> None:
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
     with looked_at(directory) as look:
-        known, visits = look.known(), read_log_of(directory)
+        known, visits = look.known(), read_log_of(directory, look.committed)
         silent = [] if look.running else no_robots(visits.hosts.all(), look.host)
-    types = read_content(directory, whole=content, others=visits.others)
+    types = read_content(directory, whole=content, others=visits.others, committed=look.committed)
     found = build(known, visits, types, silent)
     if html is not None:
         try:

@@ -1,8 +1,12 @@
-"""Crawls that do not run, opened by their files: of one process, or of the nodes of a cluster on one machine."""
+"""Crawls that do not run, opened by their files: of one process, or of the nodes of a cluster on one machine.
+
+Who only looks takes `view_nodes`, which changes nothing; who changes something, `open_nodes`.
+"""
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,7 +16,8 @@ from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.library import log_files
 from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
-from gossamer.settings import CrawlSettings, load_saved
+from gossamer.node.view import ViewedNode, viewed_node
+from gossamer.settings import load_saved
 
 STANDALONE: Final = "standalone"
 """The name of the only node of a crawl of one process."""
@@ -51,30 +56,51 @@ def check_kind(directory: Path, *, cluster: bool) -> None:
         )
 
 
-def open_nodes(directory: Path) -> list[_native.Node]:
-    """The nodes of the crawl in a directory, to be closed by the caller."""
-    return list(open_named(directory).values())
+class _Place(NamedTuple):
+    name: str
+    directory: Path
+    node_name: str | None
+    """Under which it wrote its files; None: it is the only node."""
 
 
-def open_named(directory: Path, *, host_list: bool = False) -> dict[str, _native.Node]:
-    """The same by their names; `host_list`: with a list of all their hosts to look at."""
+def _places(directory: Path) -> list[_Place]:
+    """The nodes of a crawl. UsageError: there is none with a state."""
     if not is_cluster(directory):
         if not (directory / "state").exists():
             raise UsageError(_nothing(directory, directory / "state"))
-        settings = load_saved(directory / "crawl.toml")
-        return {STANDALONE: _open(directory, directory, settings, None, host_list=host_list)}
-    settings = load_saved(directory / "crawl.toml")
-    nodes: dict[str, _native.Node] = {}
+        return [_Place(STANDALONE, directory, None)]
+    found = [_Place(place.name, place, node_name(place)) for place in node_directories(directory)]
+    if not found:
+        raise UsageError(_nothing(directory, directory / "nodes" / "*" / "state"))
+    return found
+
+
+def open_nodes(directory: Path) -> list[_native.Node]:
+    """The nodes of the crawl in a directory, to change something, and to be closed by the caller."""
+    places, settings = _places(directory), load_saved(directory / "crawl.toml")
+    nodes: list[_native.Node] = []
     with contextlib.ExitStack() as opened:
-        for place in node_directories(directory):
-            name = node_name(place)
-            nodes[place.name] = _open(directory, place, settings, name, host_list=host_list)
-            opened.callback(nodes[place.name].close)
+        for place in places:
+            with _explained(directory):
+                text = to_native(settings, node_name=place.node_name)
+                nodes.append(_native.Node(place.directory, text))
+            opened.callback(nodes[-1].close)
         # All are open: they stay so.
         opened.pop_all()
-    if not nodes:
-        raise UsageError(_nothing(directory, directory / "nodes" / "*" / "state"))
     return nodes
+
+
+@contextlib.contextmanager
+def view_nodes(directory: Path, *, host_list: bool = False) -> Iterator[dict[str, ViewedNode]]:
+    """The same by their names, to be looked at; nothing is changed. `host_list`: with a list of all their hosts."""
+    places, settings = _places(directory), load_saved(directory / "crawl.toml")
+    with contextlib.ExitStack() as opened:
+        nodes: dict[str, ViewedNode] = {}
+        for place in places:
+            text = to_native(settings, node_name=place.node_name, host_list=host_list, look=True)
+            with _explained(directory):
+                nodes[place.name] = opened.enter_context(viewed_node(place.directory, text))
+        yield nodes
 
 
 def _nothing(directory: Path, place: Path) -> str:
@@ -94,11 +120,11 @@ def node_name(place: Path) -> str:
         raise GossamerError(f"cannot use {place}: {error}") from error
 
 
-def _open(
-    crawl: Path, place: Path, settings: CrawlSettings, name: str | None, *, host_list: bool
-) -> _native.Node:
+@contextlib.contextmanager
+def _explained(crawl: Path) -> Iterator[None]:
+    """Why a node cannot be opened."""
     try:
-        return _native.Node(str(place), to_native(settings, node_name=name, host_list=host_list))
+        yield
     except _native.StateInUseError as error:
         raise StateInUseError(
             f"the crawl in {crawl} is running, or open in `gossamer open`, and its state belongs to that process "

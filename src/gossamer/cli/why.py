@@ -16,6 +16,7 @@ from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import find_visits
 from gossamer.node.native_settings import to_native
+from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import REASONS
@@ -103,16 +104,20 @@ def explain(out: Path, url: str) -> dict[str, Any]:
 def _ask_state(out: Path, settings: CrawlSettings, url: str) -> dict[str, Any]:
     """Of a cluster the node that owned the host, or each in turn until one knows it."""
     if not is_cluster(out):
-        return _decode(_native.why(out, to_native(settings), url))
+        return _why(out, settings, None, url)
     account: dict[str, Any] | None = None
     for place in node_directories(out):
-        text = to_native(settings, node_name=node_name(place))
-        told = _decode(_native.why(place, text, url))
+        told = _why(place, settings, node_name(place), url)
         if account is None or told.get("host_state") or told.get("last_visit"):
             account = told | ({"node": place.name} if "url" in told else {})
         if "refused" in told or told.get("host_state"):
             break
     return _from_log(out, url) if account is None else account
+
+
+def _why(place: Path, settings: CrawlSettings, name: str | None, url: str) -> dict[str, Any]:
+    with view_of(place) as view:
+        return _decode(_native.why(view, to_native(settings, node_name=name, look=True), url))
 
 
 def _from_log(out: Path, url: str) -> dict[str, Any]:

@@ -313,7 +313,7 @@ _TROUBLES: Final = {
 def _nodes(status: Status, nodes: list[NodeView]) -> list[_Finding]:
     found = []
     for node in nodes:
-        silent = status.time - node.last_heartbeat
+        silent = 0.0 if node.last_heartbeat is None else status.time - node.last_heartbeat
         if node.state is NodeState.LOST:
             found.append(
                 _Finding(

@@ -25,6 +25,8 @@ class Journal(Generic[T]):
         self._kind = kind
         self._number = number
         self._places: list[tuple[int, int]] = []
+        self._cut = False
+        """The last line has no end: the next one begins with it. Who only reads writes nothing."""
         self.last = 0
         """The number of the last line; 0: none."""
 
@@ -38,10 +40,7 @@ class Journal(Generic[T]):
                     place += len(line)
         except FileNotFoundError:
             return
-        if not line.endswith(b"\n"):
-            # Ends the line that was cut, so that the next one is whole. Who may only read adds none.
-            with contextlib.suppress(PermissionError), self._file.open("ab") as file:
-                file.write(b"\n")
+        self._cut = not line.endswith(b"\n")
 
     def _learn(self, line: bytes, place: int) -> None:
         try:
@@ -55,8 +54,10 @@ class Journal(Generic[T]):
         """Adds a line; without `flush` it is one that could be had again."""
         handle = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            place = os.fstat(handle).st_size
-            os.write(handle, thing.model_dump_json().encode() + b"\n")
+            end = b"\n" if self._cut else b""
+            place = os.fstat(handle).st_size + len(end)
+            os.write(handle, end + thing.model_dump_json().encode() + b"\n")
+            self._cut = False
             if flush:
                 os.fsync(handle)
         finally:
@@ -85,7 +86,7 @@ class Journal(Generic[T]):
         """Begins anew; what there was is in a file that ends in `.old`."""
         with contextlib.suppress(FileNotFoundError):
             self._file.replace(self._file.with_name(f"{self._file.name}.old"))
-        self._places, self.last = [], 0
+        self._places, self.last, self._cut = [], 0, False
 
     def _read(self, places: list[int]) -> list[T]:
         if not places:

@@ -25,8 +25,10 @@ class NodeReadings:
             ring = self._rings.setdefault(node.id, deque(maxlen=READINGS))
             # A little early counts: the second that began the reading is never exact.
             if not ring or now - ring[-1][0] >= STEP * 0.9:
-                values = tuple(float(getattr(node, name)) for name in COLUMNS)
-                ring.append((now, values))
+                values = [getattr(node, name) for name in COLUMNS]
+                # One that has said nothing yet has no figures.
+                if None not in values:
+                    ring.append((now, tuple(map(float, values))))
 
     def page(self, node: str, seconds: float, now: float) -> History | None:
         """None: there is no such node."""

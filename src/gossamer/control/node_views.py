@@ -8,7 +8,7 @@ from gossamer.control.event_log import EventLog
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.schemas import Event, EventKind, NodeState, NodeView
 from gossamer.control.schemas.status import inner_view
-from gossamer.model.progress import Activity, Inner
+from gossamer.model.progress import Activity
 
 RATE_SPAN = 10.0
 
@@ -63,22 +63,22 @@ class NodeViews:
             address=(status.host or None) if status else None,
             pid=status.pid or None if status else None,
             version=gossamer.__version__,
-            uptime=round(now - status.started, 1) if status else 0.0,
+            uptime=round(now - status.started, 1) if status else None,
             last_heartbeat=round(heard, 3),
-            pages=progress.pages if progress else 0,
-            bytes=progress.bytes if progress else 0,
-            urls_seen=progress.urls_seen if progress else 0,
-            urls_queued=progress.urls_queued if progress else 0,
-            in_flight=progress.in_flight if progress else 0,
-            hosts_known=progress.hosts_known if progress else 0,
-            pages_per_second=round(self._rate(name, progress.pages if progress else 0), 2),
-            rss=progress.rss if progress else 0,
-            disk=progress.disk if progress else 0,
+            pages=progress.pages if progress else None,
+            bytes=progress.bytes if progress else None,
+            urls_seen=progress.urls_seen if progress else None,
+            urls_queued=progress.urls_queued if progress else None,
+            in_flight=progress.in_flight if progress else None,
+            hosts_known=progress.hosts_known if progress else None,
+            pages_per_second=round(self._rate(name, progress.pages), 2) if progress else None,
+            rss=progress.rss if progress else None,
+            disk=progress.disk if progress else None,
             disk_free=status.disk_free if status else None,
             partitions=partitions,
-            settings_version=status.settings if status else 0,
+            settings_version=status.settings if status else None,
             note="; ".join(notes),
-            inner=inner_view(progress.inner if progress else Inner()),
+            inner=inner_view(progress.inner) if progress else None,
         )
 
     def _rate(self, name: str, pages: int) -> float:

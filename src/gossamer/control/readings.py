@@ -1,6 +1,7 @@
-"""History of the counters, for plots: a reading a second for ten minutes, one in ten for six hours.
+"""History of the counters, for plots: a reading a second for ten minutes, one in ten for six hours, one in two minutes
+for three days, one in half an hour for six weeks.
 
-Filled once a second; bound: 600 and 2160 readings of some 300 bytes, whatever the crawl's age.
+Filled once a second; bound: 7,080 readings of 1 to 2 KB (the counts by outcome take most), 14 MB, whatever the crawl's age.
 """
 
 from collections import deque
@@ -12,8 +13,9 @@ COLUMNS: Final = (
     "pages", "bytes", "urls_seen", "urls_queued", "visits", "in_flight", "hosts_known",
     "hosts_active", "hosts_waiting", "hosts_set_aside", "rss", "disk",
 )  # fmt: skip
-FINE: Final = (1.0, 600)
-COARSE: Final = (10.0, 2160)
+RINGS: Final = ((1.0, 600), (10.0, 2160), (120.0, 2160), (1800.0, 2160))
+"""Seconds between two readings, and how many are kept; finest first."""
+EARLY: Final = 0.1
 RATE_SPAN: Final = 10.0
 
 
@@ -23,7 +25,7 @@ class Readings:
     def __init__(self) -> None:
         self._rings = [
             (step, deque[tuple[float, tuple[float, ...], dict[str, int]]](maxlen=count))
-            for step, count in (FINE, COARSE)
+            for step, count in RINGS
         ]
 
     def add(self, status: Status) -> None:
@@ -31,7 +33,7 @@ class Readings:
         reading = (status.time, values, status.outcomes)
         for step, ring in self._rings:
             # A little early counts: the second that began the reading is never exact.
-            if not ring or status.time - ring[-1][0] >= step * 0.9:
+            if not ring or status.time - ring[-1][0] >= step - EARLY:
                 ring.append(reading)
 
     def rate(self, column: str, now: float, value: float) -> float:
@@ -60,16 +62,27 @@ class Readings:
         return {}
 
     def page(self, seconds: float, now: float) -> History:
-        fine_step, fine = self._rings[0]
-        fits = seconds <= fine_step * FINE[1]
-        step, ring = (fine_step, fine) if fits else self._rings[1]
+        """The finest readings that go back so far, or to the beginning."""
+        step, ring = next(
+            (
+                (step, ring)
+                for step, ring in self._rings
+                if len(ring) < (ring.maxlen or 0) or now - ring[0][0] >= seconds
+            ),
+            self._rings[-1],
+        )
         rows = [row for row in ring if now - row[0] <= seconds]
         names = sorted({name for _, _, outcomes in rows for name in outcomes})
         return History(
             step=step,
+            oldest=self._oldest(),
             times=[round(time, 3) for time, _, _ in rows],
             columns={
                 name: [values[index] for _, values, _ in rows] for index, name in enumerate(COLUMNS)
             },
             outcomes={name: [outcomes.get(name, 0) for _, _, outcomes in rows] for name in names},
         )
+
+    def _oldest(self) -> float | None:
+        firsts = [ring[0][0] for _, ring in self._rings if ring]
+        return round(min(firsts), 3) if firsts else None

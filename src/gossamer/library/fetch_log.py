@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -101,14 +101,18 @@ def find_visits(out: Path, url: str, most: int) -> list[LogLine]:
     return sorted(last, key=lambda line: line.time)
 
 
-def last_moment(out: Path) -> float | None:
-    """When the last visit ended, from the ends of the log files; None: there was none."""
+def last_moment(out: Path, committed: Mapping[Path, int] | None = None) -> float | None:
+    """When the last visit ended, from the ends of the log files; None: there was none.
+
+    `committed`: the bytes that count of files of which not all does.
+    """
     decode = msgspec.json.Decoder(LogLine).decode
     found: list[float] = []
     for path in log_files(out):
         with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - MAX_LINE))
-            lines = file.read().splitlines()
+            end = (committed or {}).get(path, file.seek(0, 2))
+            begin = file.seek(max(0, end - MAX_LINE))
+            lines = file.read(end - begin).splitlines()
         for text in reversed(lines):
             with contextlib.suppress(msgspec.MsgspecError, ValueError):
                 line = decode(text)
@@ -121,12 +125,14 @@ def last_moment(out: Path) -> float | None:
 class LogReading:
     """The log of a crawl read once, also while it is written: as long as it was at the start.
 
-    Damaged lines are counted and passed over; `gossamer audit` names them.
+    Damaged lines are counted and passed over; `gossamer audit` names them. `committed`: the bytes that count of
+    files of which not all does.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, committed: Mapping[Path, int] | None = None) -> None:
         self._out = out
-        self._files = [(file, file.stat().st_size) for file in log_files(out)]
+        ends = committed or {}
+        self._files = [(file, ends.get(file, file.stat().st_size)) for file in log_files(out)]
         self.total = sum(size for _, size in self._files)
         """Bytes to be read."""
         self.done = 0

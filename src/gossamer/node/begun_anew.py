@@ -7,7 +7,6 @@ only the files of the crawl go, and the lock of its state is held meanwhile.
 
 import contextlib
 import fcntl
-import os
 import shutil
 from collections import deque
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from gossamer.errors import GossamerError, StateInUseError
 from gossamer.library import log_files
 from gossamer.library.fetch_log import LogLine, LogReading
 from gossamer.node.directory import SEEDS, SETTINGS
+from gossamer.node.pid_file import is_alive
 
 PARTS: Final = ("warc", "log", "nodes", "engine", "snapshots", "control", "state", SEEDS, SETTINGS)
 """All that a crawl writes. The settings go last: a directory with settings and no state is a crawl still."""
@@ -80,21 +80,11 @@ def _held(out: Path) -> Iterator[None]:
                 raise StateInUseError(
                     f"{out} holds a crawl that is running; end it with Ctrl-C, or choose another --out"
                 ) from None
-        if _is_alive(out / "control" / "pid"):
+        if is_alive(out / "control" / "pid"):
             raise StateInUseError(
                 f"{out} holds a crawl whose control node is running; end it, or choose another --out"
             )
         yield
-
-
-def _is_alive(pid: Path) -> bool:
-    try:
-        os.kill(int(pid.read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _remove(path: Path) -> None:

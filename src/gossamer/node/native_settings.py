@@ -39,17 +39,19 @@ def to_native(
     *,
     node_name: str | None = None,
     host_list: bool = False,
+    look: bool = False,
     policies: Policies = NONE,
     secrets: rules.Secrets | None = None,
 ) -> str:
     """The settings for `_native.Node`. With a node's name: for a node of a cluster.
 
-    `host_list`: keep a list of all hosts to look at. For a node that makes visits: `policies`, those
+    `host_list`: keep a list of all hosts to look at. `look`: for a view of a node's directory. For a node that makes visits: `policies`, those
     that it asks (others need not have them installed), and `secrets`, the values of credentials
     (others need only their names).
     """
     values: dict[str, object] = {
         "host_list": host_list,
+        "look": look,
         "partitions": settings.partitions,
         "grouping": settings.grouping,
         "threads": settings.threads,

@@ -5,7 +5,7 @@ small crawl everything. Reading all of a large one takes about two minutes for e
 """
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -34,9 +34,16 @@ class Content(msgspec.Struct, frozen=True):
 
 
 def read_content(
-    out: Path, *, whole: bool = False, others: Container[tuple[str, str]] = frozenset()
+    out: Path,
+    *,
+    whole: bool = False,
+    others: Container[tuple[str, str]] = frozenset(),
+    committed: Mapping[Path, int] | None = None,
 ) -> Content:
-    """Of responses with status 200. `others`: URL and time of those that are no pages, as the log tells."""
+    """Of responses with status 200. `others`: URL and time of those that are no pages, as the log tells.
+
+    `committed`: the bytes that count of files of which not all does.
+    """
     files = warc_files(out)
     total = sum(file.stat().st_size for file in files)
     share = None if whole or total <= SAMPLE else max(1 << 20, SAMPLE // max(1, len(files)))
@@ -58,6 +65,8 @@ def read_content(
                 # Half a record at the end of an open file, or damage: the audit tells.
                 break
             if record is None or (share is not None and record.offset > share):
+                break
+            if committed is not None and record.offset >= committed.get(file, record.offset + 1):
                 break
             if record.kind != "response" or record.status != 200:
                 continue

@@ -1,7 +1,7 @@
 """What the fetch log comes to, read once from its first line to its last."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -167,9 +167,16 @@ class Visits:
         self.ended = ended if self.ended is None else max(self.ended, ended)
 
 
-def read_visits(out: Path, tell: Callable[[int, int, int], None] | None = None) -> Visits:
-    """Reads the log in `out`. `tell` is called now and then with bytes read, bytes in all, and lines."""
-    visits, reading = Visits(), LogReading(out)
+def read_visits(
+    out: Path,
+    tell: Callable[[int, int, int], None] | None = None,
+    committed: Mapping[Path, int] | None = None,
+) -> Visits:
+    """Reads the log in `out`. `tell` is called now and then with bytes read, bytes in all, and lines.
+
+    `committed`: the bytes that count of files of which not all does.
+    """
+    visits, reading = Visits(), LogReading(out, committed)
     for number, line in enumerate(reading, 1):
         try:
             visits.take(line, reading.node)

@@ -45,6 +45,7 @@ mod set_aside;
 mod settings;
 mod snapshot;
 mod soft404;
+mod view;
 mod why;
 
 use std::collections::HashMap;
@@ -72,6 +73,7 @@ use crate::store::warc::Digest;
 use batch::Batch;
 use committer::Committer;
 use disk_use::DiskUse;
+pub use disk_use::used as disk_use;
 pub use error::NodeError;
 pub use exchange::StreamPosition;
 pub use hosts::{HostAction, HostsQuestion};
@@ -81,6 +83,7 @@ pub use seeds::pack_seeds;
 pub use set_aside::TakenUp;
 pub use settings::NodeSettings;
 pub use snapshot::Summary;
+pub use view::View;
 pub use why::why;
 
 /// One crawl's share in this process.

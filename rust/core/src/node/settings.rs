@@ -35,6 +35,9 @@ pub struct NodeSettings {
     /// Keep a list of all hosts in memory, for people to look at.
     #[serde(default)]
     pub host_list: bool,
+    /// The node is opened on a view of its directory, to be looked at.
+    #[serde(default)]
+    pub look: bool,
     /// For tests: how far the clock is ahead of the machine's.
     #[serde(default)]
     pub clock_offset: i64,
@@ -277,9 +280,13 @@ impl NodeSettings {
     }
 
     pub(super) fn disk(&self) -> DiskSettings {
+        let usual = DiskSettings::default();
         DiskSettings {
             cache_bytes: self.store.cache,
-            ..DiskSettings::default()
+            at_rest: self.look,
+            // A view is small, and may be where there is little room.
+            reserve_bytes: if self.look { 0 } else { usual.reserve_bytes },
+            ..usual
         }
     }
 

@@ -33,7 +33,7 @@ GAUGES = {
     "hosts_set_aside": "Hosts set aside after failures",
     "hosts_blocked": "Hosts blocked by the operator",
     "rss": "Resident memory of the crawl nodes in bytes",
-    "disk": "Size of the stores in bytes",
+    "disk": "All that the crawl takes on the disk in bytes",
     "disk_free": "Free bytes where the crawl is",
     "seconds": "Seconds that the crawl has worked",
     "settings_version": "Version of the settings",
@@ -67,7 +67,7 @@ class _Reading(Collector):
             value = getattr(status, name)
             if value is not None:
                 yield GaugeMetricFamily(f"gossamer_{name}", text, value=value)
-        for name, field in InnerView.model_fields.items():
+        for name, field in InnerView.model_fields.items() if status.inner else ():
             text = str(field.description).capitalize()
             family_of = CounterMetricFamily if name in INNER_COUNTERS else GaugeMetricFamily
             yield family_of(f"gossamer_{name}", text, value=getattr(status.inner, name))

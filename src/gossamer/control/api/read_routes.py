@@ -39,6 +39,8 @@ router = APIRouter(prefix="/api/v1", responses=REFUSALS)
 HostName = Annotated[str, Path(min_length=1, max_length=300, description="as in its URLs")]
 Number = Annotated[int | None, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=500)]
+DECADE = 315_360_000
+"""Seconds: more than any crawl is old, and so all that is known."""
 
 
 @router.get("/access", tags=["status"], summary="Who the caller is")
@@ -66,7 +68,7 @@ async def outcomes() -> list[OutcomeView]:
 
 @router.get("/history", tags=["status"], summary="Counters over time, for plots")
 async def history(
-    service: ServiceDep, seconds: Annotated[float, Query(gt=0, le=21_600)] = 600.0
+    service: ServiceDep, seconds: Annotated[float, Query(gt=0, le=DECADE)] = 600.0
 ) -> History:
     return await service.history(seconds)
 

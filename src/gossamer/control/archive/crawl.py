@@ -8,6 +8,7 @@ from gossamer.cluster.assignment import Assignment
 from gossamer.control.leader.backup import Backup
 from gossamer.control.running_crawl import NODE
 from gossamer.errors import GossamerError
+from gossamer.model.progress import Progress
 from gossamer.report import Known, Visits
 from gossamer.report.build import ending
 from gossamer.settings import CrawlSettings
@@ -20,6 +21,8 @@ class ArchivedCrawl:
     known: Known
     visits: Visits
     nodes: dict[str, _native.Node]
+    readings: dict[str, Progress]
+    """The counters of these nodes."""
 
     @property
     def out(self) -> Path:

@@ -43,6 +43,7 @@ def history(visits: Visits, seconds: float) -> History:
             readings.note(begun + width)
     return History(
         step=float(width),
+        oldest=steps[0][0] if steps else None,
         times=readings.times,
         columns=readings.columns,
         outcomes=readings.outcomes,

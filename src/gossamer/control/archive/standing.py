@@ -3,9 +3,10 @@
 import time
 
 import gossamer
-from gossamer._native import Node, UrlRefused, host_key, partition
+from gossamer._native import Node, UrlRefused, disk_use, host_key, partition
 from gossamer.control.archive.crawl import ArchivedCrawl
 from gossamer.control.monitor import COUNTERS
+from gossamer.control.running_crawl import NODE
 from gossamer.control.schemas import (
     Alert,
     ControlNodeView,
@@ -38,7 +39,8 @@ def archived_status(
     usual = {name: getattr(progress, name) for name in COUNTERS}
     return Status(
         **usual
-        | {"in_flight": 0, "hosts_active": 0, "rss": 0, "next_due": None, "reranking": 0, "reranked": 0},
+        | {"in_flight": 0, "hosts_active": 0, "rss": None, "next_due": None, "reranking": 0, "reranked": 0}
+        | {"disk": disk_use(known.out)},
         time=moment,
         mode="cluster" if known.cluster else "standalone",
         crawl=known.out.absolute().name,
@@ -46,8 +48,8 @@ def archived_status(
         activity=Activity.FINISHED if finished else Activity.LIMIT_REACHED,
         wanted="run",
         disk_free=free_bytes(known.out),
-        pages_per_second=0.0,
-        bytes_per_second=0.0,
+        pages_per_second=None,
+        bytes_per_second=None,
         eta_seconds=None,
         eta_from=None,
         note=words,
@@ -106,15 +108,8 @@ class Standing:
     def nodes(self, status: Status) -> list[NodeView]:
         tallies = self._crawl.visits.nodes
         if not tallies:
-            return [
-                self._node(
-                    "standalone",
-                    status,
-                    status.pages,
-                    status.bytes,
-                    self._crawl.settings.partitions,
-                )
-            ]
+            partitions = self._crawl.settings.partitions
+            return [self._node(NODE, status, status.pages, status.bytes, partitions)]
         owned = self._crawl.assignment()
         counts = owned.counts() if owned else {}
         return [
@@ -125,29 +120,31 @@ class Standing:
     def _node(
         self, name: str, status: Status, pages: int, received: int, partitions: int
     ) -> NodeView:
-        found = self._crawl.nodes.get(name)
-        sizes = _sizes(found) if found is not None else []
+        """What the files tell; what its process needed, nobody wrote down."""
+        counters = self._crawl.readings.get(name)
+        place = self._crawl.directories().get(name)
         return NodeView(
             id=name,
             state=NodeState.FINISHED,
             address=None,
             pid=None,
-            version=status.version,
-            uptime=0.0,
-            last_heartbeat=status.time,
+            version=None,
+            uptime=None,
+            last_heartbeat=None,
             pages=pages,
             bytes=received,
-            urls_seen=status.urls_seen if len(self._crawl.nodes) == 1 else 0,
-            urls_queued=sum(queued for _, queued, _ in sizes),
+            urls_seen=counters.urls_seen if counters else None,
+            urls_queued=counters.urls_queued if counters else None,
             in_flight=0,
-            hosts_known=sum(hosts for hosts, _, _ in sizes) if sizes else status.hosts_known,
-            pages_per_second=0.0,
-            rss=0,
-            disk=0,
+            hosts_known=counters.hosts_known if counters else None,
+            pages_per_second=None,
+            rss=None,
+            disk=disk_use(place) if place else None,
             disk_free=status.disk_free,
             partitions=partitions,
-            settings_version=status.settings_version,
+            settings_version=None,
             note="ended",
+            inner=None,
         )
 
     def partitions(self) -> PartitionMap:
@@ -172,7 +169,7 @@ class Standing:
         return PartitionMap(epoch=owned.epoch if owned else 1, partitions=rows)
 
     def _only_node(self) -> str | None:
-        return "standalone" if not self._crawl.known.cluster else None
+        return None if self._crawl.known.cluster else NODE
 
     def _partition_sizes(self, number: int) -> list[tuple[int, int, int]]:
         sums = [(0, 0, 0)] * number

@@ -17,6 +17,7 @@ from gossamer.cluster.messages import Happened, Pause, Resume, Shutdown, decode_
 from gossamer.cluster.summary import Summary
 from gossamer.control.leader.backup import Backup
 from gossamer.control.leader.commands import Commands
+from gossamer.control.leader.disk_watch import DiskWatch
 from gossamer.control.leader.drain import Drain
 from gossamer.control.leader.lease import LeaderLease
 from gossamer.control.leader.live_settings import LiveSettings
@@ -109,6 +110,7 @@ class ControlNode:
             lost=self._links_lost,
             clock=clock,
         )
+        self.disk = DiskWatch(directory, members.counted)
         self.overview = Overview(
             engine,
             state,
@@ -118,6 +120,7 @@ class ControlNode:
             drain=self.drain,
             seeds=self.seeds,
             stream_watch=self.stream_watch,
+            disk=self.disk,
             clock=clock,
         )
         self.rebalance = Rebalance(
@@ -187,7 +190,7 @@ class ControlNode:
         await self.engine.listen(names.status("*"), self.membership.note_status)
         await self.engine.listen(names.event("*"), self._note_event)
         await self.state.open()
-        endless = [self._lead(), self._beat(), self._decide(), self._publish()]
+        endless = [self._lead(), self._beat(), self._decide(), self._publish(), self.disk.follow()]
         tasks = [asyncio.ensure_future(one) for one in endless]
         ended = asyncio.ensure_future(self._ended.wait())
         try:

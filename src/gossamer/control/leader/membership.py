@@ -122,6 +122,16 @@ class Membership:
         ]
         return rows
 
+    def counted(self) -> list[str]:
+        """The nodes whose counters of now are among the readings."""
+        return [
+            known.name
+            for known in self.nodes.values()
+            if known.status is not None
+            and known.status.progress is not None
+            and not isinstance(known.record, Evicted)
+        ]
+
     def living(self) -> list[KnownNode]:
         """The nodes that have a lease, as far as we know."""
         return [known for known in self.nodes.values() if known.alive]

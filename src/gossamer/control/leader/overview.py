@@ -2,11 +2,14 @@
 
 from collections import deque
 
+import msgspec
+
 from gossamer.clock import SYSTEM, Clock
 from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.messages import Evicted, Unregister
 from gossamer.cluster.summary import ControlLine, NodeLine, Summary, total
 from gossamer.control.alerts import Trouble
+from gossamer.control.leader.disk_watch import DiskWatch
 from gossamer.control.leader.drain import Drain
 from gossamer.control.leader.lease import LeaderLease
 from gossamer.control.leader.membership import KnownNode, Membership
@@ -39,6 +42,7 @@ class Overview:
         drain: Drain,
         seeds: SeedQueue,
         stream_watch: StreamWatch,
+        disk: DiskWatch,
         clock: Clock = SYSTEM,
     ) -> None:
         self._engine = engine
@@ -49,6 +53,7 @@ class Overview:
         self._drain = drain
         self._seeds = seeds
         self._stream_watch = stream_watch
+        self._disk = disk
         self._clock = clock
         self._events: deque[str] = deque(maxlen=LAST_EVENTS)
         self.phase = "waiting"
@@ -63,8 +68,9 @@ class Overview:
         self._events.append(event)
 
     def progress(self, activity: Activity = Activity.RUNNING) -> Progress:
-        """Sums of the nodes' counters."""
-        return total(self._membership.readings(), activity)
+        """Sums of the nodes' counters; on the disk also what is not the nodes'."""
+        sums = total(self._membership.readings(), activity)
+        return msgspec.structs.replace(sums, disk=sums.disk + self._disk.bytes)
 
     def summary(self) -> Summary:
         """The crawl as a whole."""

@@ -77,6 +77,9 @@ class History(Schema):
     """
 
     step: float = Field(description="seconds between readings")
+    oldest: float | None = Field(
+        default=None, description="the first time that is known, asked for or not; null: none is"
+    )
     times: list[float]
     columns: dict[str, list[float]]
     outcomes: dict[str, list[int]]

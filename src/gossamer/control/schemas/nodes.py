@@ -20,27 +20,31 @@ class NodeState(StrEnum):
 
 
 class NodeView(Schema):
+    """A crawl node. Null is what is not known: of a node that said nothing yet, or of a crawl that does not run."""
+
     id: str
     state: NodeState
     address: str | None = Field(description="the machine's name or address, if it was told")
     pid: int | None
-    version: str
-    uptime: float = Field(description="seconds since its process began")
-    last_heartbeat: float
-    pages: int
-    bytes: int
-    urls_seen: int = Field(description="URLs that passed the seen test: analysed and new")
-    urls_queued: int
-    in_flight: int
-    hosts_known: int
-    pages_per_second: float = Field(description="over the last 10 s")
-    rss: int
-    disk: int
+    version: str | None
+    uptime: float | None = Field(description="seconds since its process began")
+    last_heartbeat: float | None
+    pages: int | None
+    bytes: int | None
+    urls_seen: int | None = Field(description="URLs that passed the seen test: analysed and new")
+    urls_queued: int | None
+    in_flight: int | None
+    hosts_known: int | None
+    pages_per_second: float | None = Field(description="over the last 10 s")
+    rss: int | None
+    disk: int | None = Field(description="all that its directory takes on the disk")
     disk_free: int | None
     partitions: int
-    settings_version: int = Field(description="the version of the settings that it works with")
+    settings_version: int | None = Field(
+        description="the version of the settings that it works with"
+    )
     note: str = ""
-    inner: InnerView = InnerView()
+    inner: InnerView | None = Field(default=None, description="sizes of what it holds in memory")
 
 
 class NodeCommand(StrEnum):

@@ -158,12 +158,14 @@ class Status(Schema):
     script_pages: int = Field(
         default=0, description="pages with scripts and hardly any text or links of their own"
     )
-    rss: int = Field(description="memory of all crawl nodes")
-    disk: int = Field(description="all that the directories of the crawl nodes take on the disk")
+    rss: int | None = Field(description="memory of all crawl nodes; null: none runs")
+    disk: int = Field(
+        description="all that the crawl's directory takes on the disk: of nodes on other machines theirs too"
+    )
     disk_free: int | None = Field(description="free bytes where the crawl is; the least of all")
     seconds: float = Field(description="time that the crawl has worked")
-    pages_per_second: float = Field(description="over the last 10 s")
-    bytes_per_second: float = Field(description="over the last 10 s")
+    pages_per_second: float | None = Field(description="over the last 10 s; null: none runs")
+    bytes_per_second: float | None = Field(description="over the last 10 s; null: none runs")
     eta_seconds: float | None = Field(description="time left, at least; null: cannot be told")
     eta_from: str | None = Field(
         description="what ends the crawl then: a limit, the queue or the slowest host"
@@ -183,7 +185,9 @@ class Status(Schema):
     alerts: int = Field(description="how many alerts stand now")
     doors: dict[str, DoorView] = Field(default={}, description="only doors with policies")
     control: list[ControlNodeView] = Field(description="who answers comes first")
-    inner: InnerView = InnerView()
+    inner: InnerView | None = Field(
+        default=None, description="sizes of what the nodes hold in memory; null: none runs"
+    )
 
 
 class OutcomeView(Schema):

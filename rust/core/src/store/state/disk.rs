@@ -31,6 +31,8 @@ pub struct DiskSettings {
     pub journal_bytes: u64,
     /// Bytes kept free on the device; below, batches are refused with [`StateError::DiskFull`].
     pub reserve_bytes: u64,
+    /// The state is looked at: nothing is merged in the background, unless that is overdue.
+    pub at_rest: bool,
 }
 
 impl Default for DiskSettings {
@@ -40,6 +42,7 @@ impl Default for DiskSettings {
             buffer_bytes: 64 << 20,
             journal_bytes: 256 << 20,
             reserve_bytes: 256 << 20,
+            at_rest: false,
         }
     }
 }
@@ -56,6 +59,8 @@ pub struct DiskUse {
 struct Live {
     db: Database,
     spaces: Vec<Keyspace>,
+    /// Nobody works in the background, so nothing that this would bring is waited for.
+    at_rest: bool,
 }
 
 /// The store on disk. One process at a time may have it open.
@@ -229,11 +234,28 @@ impl Live {
     }
 
     fn open_engine(path: &Path, settings: &DiskSettings, birth: Birth) -> Result<Live, StateError> {
+        if settings.at_rest {
+            let live = Live::open_with(path, settings, birth, 0)?;
+            if !live.is_overdue() {
+                return Ok(live);
+            }
+            // A write would wait for the merge for ever.
+            drop(live);
+        }
+        // One to write buffers out, one to merge: with a single thread a long merge would
+        // let the buffers grow.
+        Live::open_with(path, settings, birth, 2)
+    }
+
+    fn open_with(
+        path: &Path,
+        settings: &DiskSettings,
+        birth: Birth,
+        workers: usize,
+    ) -> Result<Live, StateError> {
         let db = Database::builder(path)
             .cache_size(settings.cache_bytes)
-            // One to write buffers out, one to merge: with a single thread a long merge would
-            // let the buffers grow.
-            .worker_threads(2)
+            .worker_threads_unchecked(workers)
             .max_journaling_size(settings.journal_bytes.max(64 << 20))
             .open()
             .map_err(|e| map_error(&e))?;
@@ -251,7 +273,20 @@ impl Live {
                     .map_err(|e| map_error(&e))?,
             );
         }
-        Ok(Live { db, spaces })
+        Ok(Live {
+            db,
+            spaces,
+            at_rest: workers == 0,
+        })
+    }
+
+    /// Whether so much waits to be written out or merged that the engine slows writers down.
+    fn is_overdue(&self) -> bool {
+        const SLOWED_TABLES: usize = 20;
+        let mut spaces = self.spaces.iter();
+        spaces.any(|space| {
+            space.sealed_memtable_count() > 1 || space.l0_table_count() >= SLOWED_TABLES
+        })
     }
 
     /// Hands full buffers to the disk, and those that hold on to old journals, and waits while the
@@ -262,6 +297,9 @@ impl Live {
         settings: &DiskSettings,
         buffered: &Mutex<Buffered>,
     ) -> Result<(), Failed> {
+        if self.at_rest {
+            return Ok(());
+        }
         let mut sums = buffered.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, space) in self.spaces.iter().enumerate() {
             if sums.is_due(number, settings) {

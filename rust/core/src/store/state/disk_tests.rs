@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{DiskSettings, DiskState, Reads, Space, State, StateError, Writes};
+use super::{DiskSettings, DiskState, Reads, Space, State, StateError, View, Writes};
 
 fn open(dir: &Path) -> Result<DiskState, StateError> {
     DiskState::open(dir, DiskSettings::default())
@@ -86,6 +86,89 @@ fn two_cannot_have_it_open() {
     assert!(matches!(open(dir.path()), Err(StateError::InUse(_))));
     drop(first);
     open(dir.path()).unwrap();
+}
+
+fn look(view: &Path) -> DiskState {
+    let settings = DiskSettings {
+        at_rest: true,
+        ..DiskSettings::default()
+    };
+    DiskState::open(view, settings).unwrap()
+}
+
+/// What is in sorted files and what is only in journals, half a batch at the end of one included.
+#[test]
+fn a_view_shows_all_and_changes_nothing() {
+    let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let settings = DiskSettings {
+        buffer_bytes: 1 << 20,
+        ..DiskSettings::default()
+    };
+    let state = DiskState::open(dir.path(), settings).unwrap();
+    for number in 0..40_000_u64 {
+        let mut writes = Writes::default();
+        writes.put(Space::Queue, number.to_be_bytes(), [7; 100]);
+        state.apply(writes, false).unwrap();
+    }
+    drop(state);
+    let journals = fs::read_dir(dir.path().join("store")).unwrap();
+    let mut journals: Vec<_> = journals
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jnl"))
+        .collect();
+    journals.sort();
+    let mut torn = fs::OpenOptions::new()
+        .append(true)
+        .open(journals.last().unwrap())
+        .unwrap();
+    std::io::Write::write_all(&mut torn, b"half a batch").unwrap();
+    let before = contents(dir.path());
+    let lock = View::make(dir.path(), &place.path().join("first")).unwrap();
+    let view = look(&place.path().join("first"));
+    let mut keys = 0;
+    view.scan(Space::Queue, &[], &[], &mut |_, _| {
+        keys += 1;
+        true
+    })
+    .unwrap();
+    assert_eq!(keys, 40_000);
+    // A node that is opened writes; it must not wait for anybody, and the writes are seen.
+    for number in 0..3_000_u64 {
+        one_in(&view, Space::Hosts, &number.to_be_bytes());
+    }
+    assert!(view.contains(Space::Hosts, &7_u64.to_be_bytes()).unwrap());
+    let again = View::make(dir.path(), &place.path().join("second")).unwrap();
+    assert!(matches!(open(dir.path()), Err(StateError::InUse(_))));
+    drop((view, lock, again));
+    assert_eq!(contents(dir.path()), before);
+    let linked = contents(&place.path().join("first")).into_iter();
+    let linked = linked.filter(|(path, _)| fs::symlink_metadata(path).unwrap().is_symlink());
+    assert!(linked.count() > 1, "tables are not copied");
+    open(dir.path()).unwrap();
+}
+
+#[test]
+fn what_is_open_is_not_shown() {
+    let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let _state = open(dir.path()).unwrap();
+    let refused = View::make(dir.path(), &place.path().join("view"));
+    assert!(matches!(refused, Err(StateError::InUse(_))), "{refused:?}");
+}
+
+/// A merge that is overdue is made, or a write to the view would wait for ever.
+#[test]
+fn a_view_of_a_store_that_is_behind_takes_writes() {
+    let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    one(&open(dir.path()).unwrap(), b"first");
+    // As after a crash with full journals whose changes are in no sorted file.
+    let journal = |number: u32| dir.path().join(format!("store/{number}.jnl"));
+    for number in 1..6 {
+        fs::copy(journal(0), journal(number)).unwrap();
+    }
+    let _lock = View::make(dir.path(), &place.path().join("view")).unwrap();
+    let view = look(&place.path().join("view"));
+    one(&view, b"seen");
+    assert!(view.contains(Space::Meta, b"first").unwrap());
 }
 
 #[test]

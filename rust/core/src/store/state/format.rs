@@ -2,7 +2,7 @@
 //! has not happened.
 //!
 //! ```text
-//! DIR/lock            held by the process that has the state open
+//! DIR/lock            held by the process that has the state open, shared by those that look at it
 //! DIR/creating/       a store being born; removed when found, nobody has used it yet
 //! DIR/store/FORMAT    "gossamer-state 4"
 //! DIR/store/…         the store's own files
@@ -44,9 +44,24 @@ impl Lock {
             .write(true)
             .open(&path)
             .map_err(|e| io_error(&path, &e))?;
+        Lock::of(dir, file, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// Keeps others from changing `dir`, and not from looking at it; writes nothing. None: it has no lock file, so
+    /// nobody ever opened it here, and it may be in a place where none can be made.
+    pub fn share(dir: &Path) -> Result<Option<Lock>, StateError> {
+        let path = dir.join("lock");
+        match File::open(&path) {
+            Ok(file) => Lock::of(dir, file, FlockOperation::NonBlockingLockShared).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(io_error(&path, &error)),
+        }
+    }
+
+    fn of(dir: &Path, file: File, how: FlockOperation) -> Result<Lock, StateError> {
         let begun = Instant::now();
         loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match flock(&file, how) {
                 Ok(()) => return Ok(Lock { _file: file }),
                 // A child process shares an earlier owner's lock between its fork and its exec.
                 Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < PATIENCE => {
@@ -58,7 +73,7 @@ impl Lock {
                         dir.display()
                     )));
                 }
-                Err(e) => return Err(io_error(&path, &e.into())),
+                Err(e) => return Err(io_error(&dir.join("lock"), &e.into())),
             }
         }
     }

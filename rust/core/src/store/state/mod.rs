@@ -9,6 +9,7 @@ pub mod disk;
 mod format;
 pub mod memory;
 mod room;
+mod view;
 
 #[cfg(test)]
 mod contract;
@@ -19,6 +20,7 @@ use std::fmt;
 
 pub use disk::{DiskSettings, DiskState, DiskUse};
 pub use memory::MemoryState;
+pub use view::View;
 
 /// The key spaces of the store. A key is unique within its space; keys sort as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

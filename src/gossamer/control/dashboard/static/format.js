@@ -122,8 +122,16 @@ const two = (figures) => String(figures).padStart(2, "0");
 export function date(time) {
   const moment = new Date(time * 1000);
   if (Number.isNaN(moment.getTime())) return "never";
-  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
-  return `${day} ${clock(time)}`;
+  return `${moment.getFullYear()}-${day(time)} ${clock(time)}`;
+}
+
+/**
+ * 11-15
+ * @param {number} time
+ */
+export function day(time) {
+  const moment = new Date(time * 1000);
+  return `${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
 }
 
 /**

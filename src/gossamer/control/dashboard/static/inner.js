@@ -1,15 +1,20 @@
 // Sizes of the inner structures: what the nodes hold in memory, and how well the cache of names does.
 
-import { facts, fill } from "./dom.js";
+import { empty, facts, fill } from "./dom.js";
 import { bytes, count, percent, span } from "./format.js";
 
 /** @import { InnerView } from "api" */
 
 /**
+ * `inner` null: nothing runs that would hold anything.
  * @param {HTMLElement} place
- * @param {InnerView} inner
+ * @param {InnerView | null} inner
  */
 export function showInner(place, inner) {
+  if (!inner) {
+    fill(place, empty("Nothing runs", "Here are the sizes of what nodes hold in memory while they run."));
+    return;
+  }
   const disk = inner.seen_disk ? `, ${bytes(inner.seen_disk)} in files` : "";
   const mean = inner.dns_lookups ? `, a look-up took ${span(inner.dns_seconds / inner.dns_lookups)} on average` : "";
   const key = JSON.stringify(inner);

@@ -75,6 +75,8 @@ export class NodePlots {
  */
 function draw(one, past, now) {
   const { times } = past;
+  // Of a crawl that does not run nobody wrote down what each node did when.
+  one.element.hidden = times.length === 0;
   /** @type {[number, number]} */
   const span = [Math.min(times[0] ?? now, now - 60), now];
   const { pages = [], urls_queued: queued = [], rss = [] } = past.columns;

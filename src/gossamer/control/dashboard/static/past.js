@@ -10,6 +10,8 @@
  */
 
 const POINTS = 120;
+/** Readings that are held; with more of them, every other one goes. */
+const MOST = 4320;
 /** The counters of a status that are plotted. */
 const COLUMNS = /** @type {const} */ (["pages", "bytes", "urls_queued", "hosts_active", "hosts_waiting", "hosts_set_aside"]);
 /** @typedef {typeof COLUMNS[number]} Column */
@@ -21,6 +23,8 @@ export class Past {
   #step = 1;
   /** @type {Reading[]} */
   #rows = [];
+  /** @type {number | null} the first time that is known, shown or not */
+  oldest = null;
 
   get seconds() {
     return this.#seconds;
@@ -42,6 +46,7 @@ export class Past {
     this.#seconds = seconds;
     this.#fixed = fixed;
     this.#step = past.step;
+    this.oldest = past.oldest;
     this.#rows = past.times.map((time, at) => ({
       time,
       columns: pick(past.columns, at),
@@ -55,6 +60,10 @@ export class Past {
     if (last && status.time - last.time < this.#step * 0.9) return;
     const columns = Object.fromEntries(COLUMNS.map((name) => [name, status[name]]));
     this.#rows.push({ time: status.time, columns, outcomes: status.outcomes });
+    if (this.#rows.length > MOST) {
+      this.#rows = this.#rows.filter((_, at) => at % 2 === 0);
+      this.#step *= 2;
+    }
     if (this.#fixed) return;
     const first = this.#rows.findIndex((row) => status.time - row.time <= this.#seconds);
     this.#rows.splice(0, first);

@@ -4,7 +4,7 @@
 // words for those who cannot see it, and its figures under the pointer for those who can.
 
 import { fill, h, s, say } from "./dom.js";
-import { clock } from "./format.js";
+import { clock, date, day } from "./format.js";
 import { areas, bars, lines, stack } from "./series.js";
 
 /**
@@ -19,6 +19,8 @@ const LEFT = 52;
 const RIGHT = 10;
 const TOP = 10;
 const BOTTOM = 22;
+/** Seconds; what is longer needs dates. */
+const DAY = 86_400;
 
 export class Plot {
   /** @type {Kind} */
@@ -132,12 +134,13 @@ export class Plot {
       yield s("text", { x: LEFT - 6, y: y(tick) + 4, class: "tick", "text-anchor": "end" }, this.#axis(tick));
     }
     const [step, seconds] = timeStep(span[1] - span[0], this.#width);
+    const long = span[1] - span[0] > DAY;
     // Ticks at full minutes and hours of the local clock.
     const zone = new Date(span[1] * 1000).getTimezoneOffset() * 60;
     for (let at = Math.ceil((span[0] - zone) / step) * step + zone; at <= span[1]; at += step) {
       yield s("line", { x1: x(at), x2: x(at), y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM + 4, class: "base" });
       const anchor = x(at) > this.#width - 30 ? "end" : "middle";
-      yield s("text", { x: x(at), y: HEIGHT - 5, class: "tick", "text-anchor": anchor }, clock(at, seconds));
+      yield s("text", { x: x(at), y: HEIGHT - 5, class: "tick", "text-anchor": anchor }, long ? dayOrClock(at) : clock(at, seconds));
     }
   }
 
@@ -171,7 +174,7 @@ export class Plot {
   }
 
   /** @param {Data} data */
-  #say({ times, series }) {
+  #say({ times, series, span }) {
     const last = times.findLastIndex((_, index) => series.some(({ values }) => (values[index] ?? null) !== null));
     const at = this.#at === null ? last : nearest(times, this.#at);
     /** @param {number | null | undefined} value */
@@ -189,7 +192,8 @@ export class Plot {
       this.#legend.dataset.key = key;
       fill(this.#legend, legend.map(([label, shown, colour]) => h("li", {}, !single && h("span", { class: `swatch c${colour}` }), `${label} `, h("b", {}, shown))));
     }
-    say(this.#readout, this.#at === null ? "" : clock(times[at] ?? 0));
+    const moment = span[1] - span[0] > DAY ? date : clock;
+    say(this.#readout, this.#at === null ? "" : moment(times[at] ?? 0));
     const gist = legend.map(([label, shown]) => `${label} ${shown}`).join(", ");
     this.#svg.setAttribute("aria-label", `${this.title} over time. ${single ? "" : "Last: "}${gist || "no readings"}`);
   }
@@ -236,7 +240,16 @@ export function niceTicks(highest, base = 1000) {
  */
 function timeStep(seconds, width) {
   const room = Math.max(2, Math.floor(width / 90));
-  const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200];
-  const step = steps.find((one) => seconds / one <= room) ?? 14400;
+  const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200];
+  const step = steps.find((one) => seconds / one <= room) ?? DAY * Math.ceil(seconds / DAY / room);
   return [step, step < 60];
+}
+
+/**
+ * Of a day's ticks the first says which day it is.
+ * @param {number} time
+ */
+function dayOrClock(time) {
+  const text = clock(time, false);
+  return text === "00:00" ? day(time) : text;
 }

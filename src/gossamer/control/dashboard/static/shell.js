@@ -183,7 +183,7 @@ export class Shell {
     this.#steer.hidden = status.read_only !== null;
     this.#next = paused ? "resume" : "pause";
     if (this.#context.live.state === "live") {
-      this.#line.title = `${figure(status.pages_per_second)} pages/s`;
+      this.#line.title = status.pages_per_second === null ? "" : `${figure(status.pages_per_second)} pages/s`;
     }
   }
 

@@ -30,18 +30,26 @@ export function show(root, context) {
   const { api, live, signal, operates } = context;
   /** @param {NodeView["state"]} value */
   const state = (value) => h("span", { class: `pill ${TONES[value] ?? "warn"}` }, capital(words(value)));
-  /** @param {number} time */
-  const ago = (time) => `${span(Math.max(0, Math.round(live.now() - time)))} ago`;
+  /** @param {number | null} time */
+  const ago = (time) => (time === null ? "–" : `${span(Math.max(0, Math.round(live.now() - time)))} ago`);
+  /** @param {NodeView} node */
+  const late = (node) => node.last_heartbeat !== null && live.now() - node.last_heartbeat > 10;
+  /**
+   * A second line, where there is something to say.
+   * @param {number | null} known
+   * @param {(value: number) => string} text
+   */
+  const sub = (known, text) => known !== null && h("span", { class: "sub" }, text(known));
   /** @type {Column<NodeView>[]} */
   const columns = [
     { label: "Node", order: (node) => node.id, of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
     { label: "State", order: (node) => node.state, of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: (node) => [h("span", { class: live.now() - node.last_heartbeat > 10 ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
-    { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), h("span", { class: "sub" }, `${figure(node.pages_per_second)} per second`)] },
-    { label: "URLs analysed", number: true, order: (node) => node.urls_seen, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), h("span", { class: "sub" }, `${count(node.urls_queued)} queued`)] },
+    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), late(node), span(Math.round(node.uptime ?? 0))], draw: (node) => [h("span", { class: late(node) ? "bad-text" : null }, ago(node.last_heartbeat)), sub(node.uptime, (up) => `up ${span(Math.round(up))}`)] },
+    { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), sub(node.pages_per_second, (rate) => `${figure(rate)} per second`)] },
+    { label: "URLs analysed", number: true, order: (node) => node.urls_seen, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), sub(node.urls_queued, (queued) => `${count(queued)} queued`)] },
     { label: "Memory", number: true, order: (node) => node.rss, of: (node) => bytes(node.rss) },
     { label: "Disk", number: true, order: (node) => node.disk, of: (node) => [bytes(node.disk), bytes(node.disk_free)], draw: (node) => [bytes(node.disk), node.disk_free !== null && h("span", { class: "sub" }, `${bytes(node.disk_free)} free`)] },
-    { label: "Partitions", number: true, order: (node) => node.partitions, of: (node) => [node.partitions, node.settings_version], draw: (node) => [count(node.partitions), h("span", { class: "sub" }, `settings v${node.settings_version}`)] },
+    { label: "Partitions", number: true, order: (node) => node.partitions, of: (node) => [node.partitions, node.settings_version], draw: (node) => [count(node.partitions), sub(node.settings_version, (version) => `settings v${version}`)] },
   ];
   if (operates) columns.push({ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (node) => commands(node, context, () => again()) });
   const table = new Table({ caption: "Crawl nodes", className: "cards", key: (node) => node.id, columns });

@@ -10,7 +10,7 @@ import { GROUPS, outcomeSeries, total } from "../outcomes.js";
 import { Past } from "../past.js";
 import { patternCards } from "../patterns.js";
 import { Plot } from "../plot.js";
-import { rangeChoice } from "../range.js";
+import { ALL, rangeChoice } from "../range.js";
 import { showInner } from "../inner.js";
 import { Waits } from "../waits.js";
 
@@ -35,7 +35,7 @@ export function show(root, context) {
   const plots = makePlots();
   const totals = h("div", {});
   const commands = h("div", { class: "commands" });
-  const { range, between } = rangeChoice(() => live.now(), (seconds, fixed) => load(seconds, fixed));
+  const { range, between, choose } = rangeChoice(() => live.now(), () => past.oldest, (seconds, fixed) => load(seconds, fixed));
   const inner = h("div", {});
   const early = h("div", {});
   const overTime = h(
@@ -85,10 +85,17 @@ export function show(root, context) {
       // The line says that it is lost; it is loaded when it is back.
     }
   }
-  live.on("status", (status) => { past.add(status); draw(); }, signal);
+  let begun = false;
+  /** Of a crawl that runs the last minutes are shown first, of one that has ended all of it. */
+  const begin = () => {
+    if (begun || !live.status) return;
+    begun = true;
+    choose(live.status.read_only === null ? 600 : ALL);
+  };
+  live.on("status", (status) => { begin(); past.add(status); draw(); }, signal);
   live.on("again", () => load(past.seconds, past.fixed), signal);
   signal.addEventListener("abort", () => { for (const plot of Object.values(plots)) plot.close(); });
-  load(600);
+  begin();
   const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live.now()));
   /** @type {() => unknown} */
   const offered = keepAsking(context, commands, 10, () => api.get("/commands", { signal }), (found) => showCommands(commands, found, context, () => offered()));
@@ -132,8 +139,8 @@ function drawPlots(plots, past, status, outcomes) {
    * @param {number} colour
    */
   const one = (label, values, colour) => [{ label, values, colour }];
-  plots.pages.show({ times, span: shown, series: one("pages", data.pages, 1), now: `${figure(status.pages_per_second)}/s`, least: 1 });
-  plots.bytes.show({ times, span: shown, series: one("received", data.bytes, 2), now: `${bytes(status.bytes_per_second)}/s`, least: 1024 });
+  plots.pages.show({ times, span: shown, series: one("pages", data.pages, 1), now: rate(status.pages_per_second, figure), least: 1 });
+  plots.bytes.show({ times, span: shown, series: one("received", data.bytes, 2), now: rate(status.bytes_per_second, bytes), least: 1024 });
   plots.queue.show({ times, span: shown, series: one("queued", data.urls_queued, 5), now: count(status.urls_queued), least: 10 });
   plots.hosts.show({
     times, span: shown, least: 4, now: `${count(status.hosts_known)} known`,
@@ -152,6 +159,27 @@ function drawPlots(plots, past, status, outcomes) {
       values: bars.grown.map((grown) => grown && Math.round(bars.step * total(grown, (name) => outcomes.group(name) === key))),
     })),
   });
+}
+
+/**
+ * What it is now; nothing where nothing runs.
+ * @param {number | null} value
+ * @param {(value: number) => string} format
+ */
+function rate(value, format) {
+  return value === null ? "" : `${format(value)}/s`;
+}
+
+/**
+ * The rate of now, or of the whole crawl where none runs.
+ * @param {number | null} now
+ * @param {number} all
+ * @param {number} seconds
+ * @param {(value: number) => string} format
+ */
+function paceOf(now, all, seconds, format) {
+  if (now !== null) return `${format(now)} per second`;
+  return seconds > 0 ? `${format(all / seconds)} per second on average` : "";
 }
 
 class Tiles {
@@ -185,8 +213,8 @@ class Tiles {
    * @param {number} now
    */
   show(status, now) {
-    this.#set("Pages", large(status.pages), `${figure(status.pages_per_second)} per second`);
-    this.#set("Received", bytes(status.bytes), `${bytes(status.bytes_per_second)} per second`);
+    this.#set("Pages", large(status.pages), paceOf(status.pages_per_second, status.pages, status.seconds, figure));
+    this.#set("Received", bytes(status.bytes), paceOf(status.bytes_per_second, status.bytes, status.seconds, bytes));
     const aside = status.urls_set_aside ? `, ${large(status.urls_set_aside)} set aside` : "";
     this.#set("Queue", large(status.urls_queued), `of ${large(status.urls_seen)} ${status.urls_seen === 1 ? "URL" : "URLs"} known${aside}`);
     const hosts = [`${count(status.hosts_active)} being visited`];

@@ -342,7 +342,7 @@ class StandaloneService:
         rows = msgspec.json.decode(await self._ask(lambda node: node.hosts(keys)))
         return HostPage(
             hosts=[self._row(row) for row in rows],
-            next=make_cursor(place, query.sort),
+            next=make_cursor(place, query),
             matched=matched,
             total=total,
         )

@@ -31,12 +31,14 @@ export function show(root, context) {
   /** @param {NodeView["state"]} value */
   const state = (value) => h("span", { class: `pill ${TONES[value] ?? "warn"}` }, capital(words(value)));
   /** @param {number} time */
-  const ago = (time) => `${span(Math.max(0, Math.round(live.now() - time)))} ago`;
+  const ago = (time) => relative(Math.min(time, live.now()), live.now());
+  /** @param {NodeView} node */
+  const late = (node) => live.status.read_only === null && live.now() - node.last_heartbeat > 10;
   /** @type {Column<NodeView>[]} */
   const columns = [
     { label: "Node", order: (node) => node.id, of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
     { label: "State", order: (node) => node.state, of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), live.now() - node.last_heartbeat > 10, span(Math.round(node.uptime))], draw: (node) => [h("span", { class: live.now() - node.last_heartbeat > 10 ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
+    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), late(node), span(Math.round(node.uptime))], draw: (node) => [h("span", { class: late(node) ? "bad-text" : null }, ago(node.last_heartbeat)), h("span", { class: "sub" }, `up ${span(Math.round(node.uptime))}`)] },
     { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), h("span", { class: "sub" }, `${figure(node.pages_per_second)} per second`)] },
     { label: "URLs analysed", number: true, order: (node) => node.urls_seen, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), h("span", { class: "sub" }, `${count(node.urls_queued)} queued`)] },
     { label: "Memory", number: true, order: (node) => node.rss, of: (node) => bytes(node.rss) },
@@ -58,12 +60,14 @@ export function show(root, context) {
   /** @param {ControlNodeView} node */
   const heard = (node) => (node.last_heartbeat === null ? "–" : relative(node.last_heartbeat, live.now()));
   const controls = new Table({ caption: "Control nodes", className: "cards", key: (node) => node.id, columns: controlColumns });
+  // Files are shown by a process that controls nothing.
+  const leading = h("section", { class: "card", hidden: live.status.read_only !== null }, h("h2", {}, "Control nodes"), controls.element);
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
     plots.element,
     adding,
-    h("section", { class: "card" }, h("h2", {}, "Control nodes"), controls.element),
+    leading,
   );
   const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => { table.show(nodes); plots.show(nodes); });
   keepAsking(context, adding, 30, () => api.get("/commands", { signal }), (offered) => showAdding(adding, offered, context, again));
@@ -99,7 +103,7 @@ function commands(node, { api, live }, again) {
   };
   if (["running", "joining", "disk_full"].includes(node.state)) offer("Pause", "pause");
   if (node.state === "paused") offer("Resume", "resume");
-  if (node.state !== "leaving" && node.state !== "finished" && live.status?.mode !== "standalone") {
+  if (node.state !== "leaving" && node.state !== "finished" && live.status.mode !== "standalone") {
     offer("Remove…", "remove", { class: "danger" }, () =>
       confirmed(`Remove node ${node.id}?`, h("p", {}, "Its partitions move to the other nodes, then its process ends. Nothing is lost."), "Remove the node"));
   }
@@ -114,10 +118,10 @@ function commands(node, { api, live }, again) {
  */
 function showAdding(place, offered, { api, operates, live }, again) {
   // A standalone crawl is one node: a button that never works says nothing.
-  place.hidden = live.status?.mode === "standalone";
+  place.hidden = live.status.mode === "standalone" || !operates;
   const one = offered.find(({ command: name }) => name === "add_node");
   /** @type {HTMLButtonElement} */
-  const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available || !operates });
+  const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available });
   fill(
     place,
     h("h2", {}, "Add a node"),

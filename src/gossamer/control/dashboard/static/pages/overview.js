@@ -3,7 +3,7 @@
 import { keepAsking } from "../asking.js";
 import { COMMANDS, command } from "../commands.js";
 import { button, empty, fill, h, link, prose, s, say, web } from "../dom.js";
-import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
+import { bytes, capital, count, counted, ended, figure, large, percent, relative, short, span, words } from "../format.js";
 import { doing } from "../notices.js";
 import { GROUPS, outcomeSeries, total } from "../outcomes.js";
 import { Past } from "../past.js";
@@ -18,8 +18,8 @@ import { Waits } from "../waits.js";
  * @import { Outcomes } from "../outcomes.js"
  * @import { Counters, Values } from "../past.js"
  * @import { Context } from "../shell.js"
+ * @import { Live } from "../live.js"
  */
-
 
 /**
  * @param {HTMLElement} root
@@ -33,8 +33,9 @@ export function show(root, context) {
   const waits = new Waits(outcomes);
   const plots = makePlots();
   const totals = h("div", {});
+  const sums = h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals);
   const commands = h("div", { class: "commands" });
-  const { range, between } = rangeChoice(() => live.now(), (seconds, fixed) => load(seconds, fixed));
+  const { range, between } = rangeChoice(() => live.status.time, (seconds, fixed) => load(seconds, fixed));
   const inner = h("div", {});
   const early = h("div", {});
   const overTime = h(
@@ -53,7 +54,7 @@ export function show(root, context) {
     h(
       "div",
       { class: "halves" },
-      h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
+      sums,
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
     h("div", { class: "below" }, h("section", { class: "card" }, h("h2", {}, "Inside the nodes"), inner)),
@@ -62,11 +63,12 @@ export function show(root, context) {
   );
 
   const draw = () => {
-    if (document.hidden || !live.status) return;
+    if (document.hidden) return;
     tiles.show(live.status, live.now());
     waits.show(live.status, live.now());
     // Before the first visit has ended, plots would be blank: what there is to do says more.
     overTime.hidden = live.status.visits === 0;
+    sums.hidden = overTime.hidden;
     showEarly(early, live.status, live.now());
     showInner(inner, live.status.inner);
     if (!overTime.hidden) drawPlots(plots, past, live.status, outcomes);
@@ -88,7 +90,7 @@ export function show(root, context) {
   live.on("again", () => load(past.seconds, past.fixed), signal);
   signal.addEventListener("abort", () => { for (const plot of Object.values(plots)) plot.close(); });
   load(600);
-  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live.now()));
+  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live));
   /** @type {() => unknown} */
   const offered = keepAsking(context, commands, 10, () => api.get("/commands", { signal }), (found) => showCommands(commands, found, context, () => offered()));
   live.on("event", ({ kind }) => {
@@ -125,6 +127,10 @@ function drawPlots(plots, past, status, outcomes) {
     gauges: ["urls_queued", "hosts_active", "hosts_waiting", "hosts_set_aside"],
   });
   const { times } = data;
+  // A fetch log tells of visits, not of queues: plots without a reading are left out where none is to come.
+  for (const [plot, values] of /** @type {[Plot, Values][]} */ ([[plots.queue, data.urls_queued], [plots.hosts, data.hosts_active]])) {
+    plot.element.hidden = status.read_only !== null && values.every((value) => value === null);
+  }
   /**
    * @param {string} label
    * @param {Values} values
@@ -209,6 +215,7 @@ function timeLeft(status, now) {
   if (status.activity === "finished") return ["Done", "nothing is left to crawl"];
   if (status.activity === "limit_reached") return ["Done", status.note || "a limit was reached"];
   if (status.activity === "paused") return ["Paused", `worked ${span(status.seconds)} so far`];
+  if (status.visits === 0) return ["–", "cannot be told before the first visit has ended"];
   if (status.eta_seconds === null) {
     const due = status.next_due !== null && status.next_due > now ? `next visit ${relative(status.next_due, now)}` : "cannot be told yet";
     return ["–", due];
@@ -221,25 +228,35 @@ function timeLeft(status, now) {
 /**
  * @param {HTMLElement} place
  * @param {Alert[]} alerts
- * @param {number} now
+ * @param {Live} live
  */
-function showAlerts(place, alerts, now) {
+function showAlerts(place, alerts, live) {
+  const now = live.now();
   const key = JSON.stringify(alerts);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   fill(
     place,
-    alerts.map((alert) =>
+    bySeverity(alerts).map((alert) =>
       h(
         "div",
         { class: `alert alert-${alert.severity}` },
         h("p", {}, h("strong", {}, `${capital(alert.severity)}: `), web(alert.text)),
-        h("p", { class: "hint" }, ...prose(capital(alert.hint)), ` · since ${relative(alert.since, now)}`),
+        h("p", { class: "hint" }, ...prose(capital(alert.hint)), live.status.read_only === null && ` · since ${relative(alert.since, now)}`),
         alert.host && h("p", {}, link(`#/hosts/${encodeURIComponent(alert.host)}`, web(alert.host))),
         concerned(alert),
       ),
     ),
   );
+}
+
+/**
+ * The worst first.
+ * @param {Alert[]} alerts
+ */
+function bySeverity(alerts) {
+  const order = ["critical", "warning", "notice"];
+  return alerts.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 }
 
 /**
@@ -279,10 +296,6 @@ function showTotals(place, visits, outcomes) {
   const key = JSON.stringify(rows);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
-  if (!rows.length) {
-    fill(place, h("p", { class: "hint" }, "No visit has ended yet."));
-    return;
-  }
   const all = rows.reduce((sum, [, number]) => sum + number, 0);
   const most = rows[0]?.[1] ?? 1;
   fill(
@@ -328,26 +341,27 @@ function bar(share, colour) {
  * @param {Context} context
  * @param {() => void} again
  */
-function showCommands(place, offered, { api, operates, live }, again) {
+function showCommands(place, offered, { api, operates, looksOnly, live }, again) {
   const key = JSON.stringify(offered);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   fill(
     place,
-    !operates && h("p", { class: "hint" }, "This token may look and change nothing; sign in with the other one to give commands."),
-    h(
+    !operates && h("p", { class: "hint" }, ...prose(looksOnly)),
+    operates && h(
       "ul",
       {},
-      offered.map(({ command: name, available, reason }) => {
+      // A standalone crawl is one node: what never works is not offered.
+      offered.filter(({ command: name }) => name !== "add_node" || live.status.mode === "cluster").map(({ command: name, available, reason }) => {
         const { label, meaning } = COMMANDS[name];
         /** @type {HTMLButtonElement} */
         const go = button(label, () => doing(go, async () => { if (await command(api, name)) again(); }), {
           class: name === "stop" ? "danger" : null,
-          disabled: !available || !operates,
+          disabled: !available,
         });
-        return h("li", {}, go, h("span", { class: "hint" }, ...(available ? [meaning] : prose(capital(reason ?? "not available now")))));
+        return h("li", {}, go, h("span", { class: "hint" }, ...(available ? [meaning] : prose(ended(capital(reason ?? "not available now"))))));
       }),
     ),
-    h("p", { class: "hint" }, live.status ? `Gossamer ${live.status.version}, ${live.status.mode === "cluster" ? counted(live.status.nodes, "node") : "standalone"}.` : ""),
+    h("p", { class: "hint" }, `Gossamer ${live.status.version}, ${live.status.mode === "cluster" ? counted(live.status.nodes, "node") : "standalone"}.`),
   );
 }

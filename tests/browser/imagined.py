@@ -7,7 +7,7 @@ what it is told, so that a test can ask what was asked of it.
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 from gossamer.control.command_list import CommandList, Wanted
@@ -551,8 +551,10 @@ class ImaginedCluster:
             ],
         )
 
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self.event_log.page(after, limit)
+    async def events(
+        self, after: int | None, limit: int, kinds: Collection[EventKind] = ()
+    ) -> EventPage:
+        return self.event_log.page(after, limit, kinds)
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         return self.event_log.watch(after)

@@ -3,14 +3,17 @@
 import os
 import re
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tests.audit.crawls import Crawl, crawl, gossamer
 from tests.browser.conftest import Opener
 from tests.browser.watching import PAGES
 from tests.control.opened import opened
+from tests.control.serving import until
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
@@ -71,6 +74,31 @@ def test_three_days_are_shown_whole_and_in_part(
         assert cells["Memory"] == cells["Heartbeat"] == "\N{EN DASH}", cells
         assert "0 per second" not in cells["Pages"], cells
         expect(page.locator(".node-plots")).to_be_hidden()
+
+
+def test_heads_of_hosts_sort_in_both_directions(open_tab: Opener, ended: Crawl) -> None:
+    with opened(ended.out) as view:
+        tab = open_tab()
+        tab.sign_in(view.url, view.token(), "hosts")
+        page = tab.page
+        for label, place in (("Host", 0), ("Pages", 3)):
+            # Its name has an arrow when it is sorted by.
+            head = page.locator("thead th").filter(has_text=label)
+            for _ in range(2):
+                head.get_by_role("button").click()
+                down = head.get_attribute("aria-sort") == "descending"
+                until(partial(is_sorted, page, place, down=down), f"{label}, {down=}")
+        # On a phone there are no heads: the order is chosen with its direction.
+        page.get_by_label("Order").select_option("Fewest pages")
+        expect(page.get_by_role("columnheader", name="Pages")).to_have_attribute(
+            "aria-sort", "ascending"
+        )
+
+
+def is_sorted(page: Page, place: int, *, down: bool) -> bool:
+    cells = page.locator(f"tbody tr > :nth-child({place + 1})").all_inner_texts()
+    values: list[Any] = cells if place == 0 else [int(cell) for cell in cells]
+    return len(set(values)) > 1 and values == sorted(values, reverse=down)
 
 
 @pytest.mark.parametrize("width", [375, 1100])

@@ -117,6 +117,8 @@ def test_it_is_seen_in_the_dashboard(ended: dict[str, Any], view: Served) -> Non
     nodes = {row["id"]: row["pages"] for row in view.get("/nodes")}
     assert set(nodes) == {"n1", "n2"}
     assert sum(nodes.values()) == status["pages"]
+    for node in nodes:
+        assert view.get(f"/nodes/{node}/history", seconds=600)["times"] == []
     hosts = view.get("/hosts", limit=100)["hosts"]
     assert len(hosts) == status["hosts_known"]
     partitions = view.get("/partitions")["partitions"]

@@ -80,10 +80,32 @@ def test_hosts_are_those_that_the_running_crawl_knew(view: Served, ended: dict[s
     second = view.get("/hosts", limit=2, sort="pages", cursor=first["next"])
     pages = [row["pages"] for page in (first, second) for row in page["hosts"]]
     assert pages == sorted((row["pages"] for row in ended["hosts"]), reverse=True)[:4]
+    check_the_other_way_round(view)
     assert view.get("/hosts", standing="active")["hosts"] == []
     sizes = view.get("/partitions")["partitions"]
     assert sum(row["pages"] for row in sizes) == sum(row["pages"] for row in ended["hosts"])
     assert sum(row["queued"] for row in sizes) == ended["said"]["urls_queued"]
+
+
+def check_the_other_way_round(view: Served) -> None:
+    """Every order, a page at a time, is its opposite turned round."""
+    for sort in ("queued", "pages", "errors", "last_visit", "name"):
+        orders = [pages_of(view, sort=sort, reverse=reverse) for reverse in (False, True)]
+        assert orders[0] == orders[1][::-1], sort
+    first = view.get("/hosts", limit=2, sort="pages")
+    query = f"limit=2&sort=pages&reverse=true&cursor={first['next']}"
+    refused = view.ask("GET", f"/api/v1/hosts?{query}")
+    assert (refused.status, refused.json["code"]) == (422, "wrong_cursor")
+
+
+def pages_of(view: Served, **query: object) -> list[str]:
+    names: list[str] = []
+    page = view.get("/hosts", limit=2, **query)
+    while True:
+        names += [row["name"] for row in page["hosts"]]
+        if page["next"] is None:
+            return names
+        page = view.get("/hosts", limit=2, cursor=page["next"], **query)
 
 
 def test_a_url_is_explained_with_all_its_visits(view: Served, ended: dict[str, Any]) -> None:
@@ -208,6 +230,7 @@ def test_a_copy_without_a_state_is_shown_by_its_log(copy: Served, ended: dict[st
     first = copy.get("/hosts", limit=2, sort="pages")
     second = copy.get("/hosts", limit=2, sort="pages", cursor=first["next"])
     assert first["hosts"] + second["hosts"] == hosts[:4]
+    check_the_other_way_round(copy)
     assert [row["name"] for row in copy.get("/hosts", search="^127.1.1.1")["hosts"]]
     assert copy.get(f"/hosts/{hosts[0]['name']}") == hosts[0]
     assert copy.ask("GET", "/api/v1/hosts/nobody.test").status == 404

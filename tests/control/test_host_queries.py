@@ -1,5 +1,6 @@
 """Hosts of a cluster: each is asked of its owner, pages of all nodes are merged, and who is away is said."""
 
+import json
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -77,7 +78,8 @@ class Nodes:
             if name == "patterns":
                 answers[node] = found(known)
                 continue
-            rows = sorted(known.items(), key=lambda row: -row[1])
+            order = -1 if json.loads(body["question"])["reversed"] else 1
+            rows = sorted(known.items(), key=lambda row: -row[1] * order)
             answers[node] = {
                 "places": [(2**64 - 1 - queued, host, 7) for host, queued in rows],
                 "rows": [state(host, queued) for host, queued in rows],
@@ -108,6 +110,8 @@ async def test_pages_of_all_nodes_are_one_list() -> None:
     whole = await queries(nodes).page(HostQuery(limit=4))
     assert [row.name for row in whole.hosts] == ["a1", "b1", "a2", "b2"]
     assert whole.next is None
+    turned = await queries(nodes).page(HostQuery(limit=4, reverse=True))
+    assert [row.name for row in turned.hosts] == ["b2", "a2", "b1", "a1"]
 
 
 async def test_a_list_without_some_node_is_no_list() -> None:

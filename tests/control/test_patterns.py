@@ -34,7 +34,8 @@ def test_doubted_patterns_are_listed_with_their_evidence_and_told_as_events(tmp_
         assert row["set_aside"] == status["urls_set_aside"] == PAGES - len(web.forms)
         assert crawl.get("/patterns", host=row["host"]) == page
         assert crawl.get("/patterns", host="other.example")["total"] == 0
-        events = [event for event in crawl.get("/events")["events"] if event["kind"] == "host"]
+        assert not crawl.get("/events", kind="host")["events"]
+        events = crawl.get("/events", kind="host_decided")["events"]
         assert events[0]["host"] == row["host"]
         assert f"URLs like {row['pattern']} come last from now on" in events[0]["text"]
         metrics = crawl.ask("GET", "/metrics").body.decode()

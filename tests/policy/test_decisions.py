@@ -42,7 +42,7 @@ def told(out: Path) -> list[dict[str, Any]]:
     """The events of kind `host`, from the file that outlives the process."""
     files = sorted(out.glob("**/events.jsonl"))
     rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return [row for row in rows if row.get("kind") == "host"]
+    return [row for row in rows if row.get("kind") == "host_decided"]
 
 
 def test_in_a_crawl_that_is_served(

@@ -5,6 +5,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from pydantic import JsonValue
+
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
 from gossamer.control.schemas import Alert, Event, EventKind, NodeView, Severity, Status
@@ -167,9 +169,8 @@ class Alerts:
         for key, alert in self._standing.items():
             if key not in self._told and alert.severity is not Severity.NOTICE:
                 self._told[key] = alert.text
-                self._event_log.tell(
-                    EventKind.ALERT, alert.text, node=alert.node, data={"kind": alert.kind}
-                )
+                data: dict[str, JsonValue] = {"kind": alert.kind, "hosts": {**alert.hosts}}
+                self._event_log.tell(EventKind.ALERT, alert.text, node=alert.node, data=data)
 
 
 def failing_hosts(status: Status) -> dict[str, int]:

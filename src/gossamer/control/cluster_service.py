@@ -8,7 +8,7 @@ engine by compare-and-set, from whichever control node serves; seeds and removal
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -80,7 +80,7 @@ from gossamer.control.submissions import FIRST, MOST_FIRST, Submissions, fates, 
 from gossamer.errors import GossamerError
 from gossamer.model.progress import Activity, Progress
 
-HAPPENED = {"handed_over": EventKind.HAND_OVER, "host_decided": EventKind.HOST}
+HAPPENED = {"handed_over": EventKind.HAND_OVER, "host_decided": EventKind.HOST_DECIDED}
 """What nodes tell, where it has a kind of its own."""
 
 STALE = 10.0
@@ -255,8 +255,10 @@ class ClusterService:
     async def history(self, seconds: float) -> History:
         return self._monitor.readings.page(seconds, self._clock.now())
 
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self._event_log.page(after, limit)
+    async def events(
+        self, after: int | None, limit: int, kinds: Collection[EventKind] = ()
+    ) -> EventPage:
+        return self._event_log.page(after, limit, kinds)
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         return self._event_log.watch(after)

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -111,10 +111,12 @@ class EventLog:
         self._status = status
         self._send(status)
 
-    def page(self, after: int | None, limit: int) -> EventPage:
+    def page(self, after: int | None, limit: int, kinds: Collection[EventKind] = ()) -> EventPage:
+        """Those after an id, oldest first; without an id, the last ones. No kind: all kinds."""
+        found = [event for event in self._events if not kinds or event.kind in kinds]
         if after is None:
-            return EventPage(events=list(self._events)[-limit:], next=None)
-        events = [event for event in self._events if event.id > after]
+            return EventPage(events=found[-limit:], next=None)
+        events = [event for event in found if event.id > after]
         more = len(events) > limit
         events = events[:limit]
         return EventPage(events=events, next=events[-1].id if more else None)

@@ -73,12 +73,12 @@ class HostQueries:
             matched += answer["matched"]
             total += answer["total"]
             more = more or answer["more"]
-        merged = list(heapq.merge(*pages, key=_place))
+        merged = list(heapq.merge(*pages, key=_place, reverse=query.reverse))
         shown = merged[: query.limit]
         more = more or len(merged) > len(shown)
         return HostPage(
             hosts=[row for _, row in shown],
-            next=make_cursor(shown[-1][0], query.sort) if more and shown else None,
+            next=make_cursor(shown[-1][0], query) if more and shown else None,
             matched=matched,
             total=total,
         )

@@ -14,7 +14,6 @@ from gossamer.control.schemas import (
     HostDetail,
     HostQuery,
     HostRow,
-    HostSort,
     QueuedUrl,
     RobotsText,
     RobotsView,
@@ -41,31 +40,37 @@ def native_question(query: HostQuery) -> str:
     return msgspec.json.encode(
         {
             "sort": query.sort.value,
+            "reversed": query.reverse,
             "search": search.removeprefix("^"),
             "from_start": search.startswith("^"),
             "standing": standing,
             "failure": query.failure,
-            "after": read_cursor(query.cursor, query.sort) if query.cursor else None,
+            "after": read_cursor(query) if query.cursor else None,
             "most": query.limit,
         }
     ).decode()
 
 
-def make_cursor(place: Place | None, sort: HostSort) -> str | None:
+def _order(query: HostQuery) -> str:
+    return f"-{query.sort.value}" if query.reverse else query.sort.value
+
+
+def make_cursor(place: Place | None, query: HostQuery) -> str | None:
     """Where a page ends, as text that only `read_cursor` needs to understand."""
     if place is None:
         return None
-    text = msgspec.json.encode([sort.value, *place])
+    text = msgspec.json.encode([_order(query), *place])
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def read_cursor(cursor: str, sort: HostSort) -> Place:
+def read_cursor(query: HostQuery) -> Place:
+    cursor = query.cursor or ""
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         of, value, name, key = msgspec.json.decode(text, type=tuple[str, int, str, int])
     except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
         raise WrongValueError("wrong_cursor", "this is no cursor of a host list") from error
-    if of != sort.value or not (0 <= value < _U64 and 0 <= key < _U64):
+    if of != _order(query) or not (0 <= value < _U64 and 0 <= key < _U64):
         raise WrongValueError("wrong_cursor", "this cursor is of a list in another order")
     return value, name, key
 

@@ -7,7 +7,7 @@ What cannot be done is raised: `NotKnownError` (404), `RefusedError` (409: not n
 the reason), `WrongValueError` (422), `UnreachableError` (503: nobody answers for that part now).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Protocol
 
 from gossamer.control.schemas import (
@@ -19,6 +19,7 @@ from gossamer.control.schemas import (
     CommandResult,
     ControlNodeView,
     Event,
+    EventKind,
     EventPage,
     History,
     HostCommand,
@@ -166,8 +167,10 @@ class Service(Protocol):
     async def command(self, command: Command, who: str) -> CommandResult:
         """Answers when every node has confirmed, or has not in the time allowed."""
 
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        """Those after an id, oldest first; without an id, the last ones."""
+    async def events(
+        self, after: int | None, limit: int, kinds: Collection[EventKind] = ()
+    ) -> EventPage:
+        """Those after an id, oldest first; without an id, the last ones. No kind: all kinds."""
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         """Status once a second and every event, from now on or from after an id, until closed."""

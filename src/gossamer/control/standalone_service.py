@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -179,7 +179,8 @@ class StandaloneService:
         # Where the node is closed already, there is nothing more to tell.
         with contextlib.suppress(GossamerError):
             for one in await self._crawl.ask(take_decisions):
-                self._event_log.tell(EventKind.HOST, one.words, node=NODE, host=one.host or None)
+                host = one.host or None
+                self._event_log.tell(EventKind.HOST_DECIDED, one.words, node=NODE, host=host)
 
     def _forget_answers(self) -> None:
         self._pages.clear()
@@ -253,8 +254,10 @@ class StandaloneService:
     async def alerts(self) -> list[Alert]:
         return self._monitor.alerts.standing()
 
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self._event_log.page(after, limit)
+    async def events(
+        self, after: int | None, limit: int, kinds: Collection[EventKind] = ()
+    ) -> EventPage:
+        return self._event_log.page(after, limit, kinds)
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         return self._event_log.watch(after)
@@ -342,7 +345,7 @@ class StandaloneService:
         rows = msgspec.json.decode(await self._ask(lambda node: node.hosts(keys)))
         return HostPage(
             hosts=[self._row(row) for row in rows],
-            next=make_cursor(place, query.sort),
+            next=make_cursor(place, query),
             matched=matched,
             total=total,
         )

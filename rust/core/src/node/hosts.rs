@@ -24,6 +24,8 @@ const ROBOTS_SHOWN: usize = 64 << 10;
 #[serde(deny_unknown_fields)]
 pub struct HostsQuestion {
     pub sort: String,
+    #[serde(default)]
+    pub reversed: bool,
     pub search: String,
     pub from_start: bool,
     pub standing: Option<String>,
@@ -44,6 +46,7 @@ impl HostsQuestion {
         let failure = failure.map(|name| Outcome::from_name(name).ok_or_else(|| wrong(name)));
         Ok(Question {
             sort: Sort::from_name(&self.sort).ok_or_else(|| wrong(&self.sort))?,
+            reversed: self.reversed,
             search: self.search.to_lowercase(),
             from_start: self.from_start,
             listed: listed.transpose()?,

@@ -12,6 +12,7 @@ from gossamer.control.schemas import (
     Change,
     CommandInfo,
     ControlNodeView,
+    EventKind,
     EventPage,
     History,
     HostDetail,
@@ -175,8 +176,13 @@ async def commands(service: ServiceDep) -> list[CommandInfo]:
 
 
 @router.get("/events", tags=["events"], summary="What happened, oldest first")
-async def events(service: ServiceDep, after: Number = None, limit: Limit = 100) -> EventPage:
-    return await service.events(after, limit)
+async def events(
+    service: ServiceDep,
+    after: Number = None,
+    limit: Limit = 100,
+    kind: Annotated[list[EventKind], Query(description="only these kinds; none: all")] = [],  # noqa: B006
+) -> EventPage:
+    return await service.events(after, limit, kind)
 
 
 @router.get("/audit", tags=["events"], summary="The last lines of the audit log, oldest first")

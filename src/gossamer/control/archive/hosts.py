@@ -80,7 +80,7 @@ class Hosts:
                 [(place, self._state(row, name)) for place, row in zip(places, rows, strict=True)]
             )
             matched, total, more = matched + fit, total + known, more or has_more
-        merged = list(heapq.merge(*pages, key=lambda pair: pair[0]))
+        merged = list(heapq.merge(*pages, key=lambda pair: pair[0], reverse=query.reverse))
         return _page(merged, query, matched=matched, total=total, more=more)
 
     def _of_log(self, query: HostQuery) -> HostPage:
@@ -95,9 +95,10 @@ class Hosts:
         if query.failure is not None:
             found = [row for row in found if query.failure in row.outcomes]
         value = _VALUES[query.sort]
-        places = sorted(((value(row), row.host, 0), row) for row in found)
-        after = read_cursor(query.cursor, query.sort) if query.cursor else None
-        rest = [pair for pair in places if after is None or pair[0] > after]
+        places = [((value(row), row.host, 0), row) for row in found]
+        places.sort(key=lambda pair: pair[0], reverse=query.reverse)
+        after = read_cursor(query) if query.cursor else None
+        rest = [pair for pair in places if after is None or _comes(pair[0], after, query)]
         shown = [(place, self._logged(row)) for place, row in rest[: query.limit]]
         more = len(rest) > len(shown)
         return _page(shown, query, matched=len(found), total=len(known), more=more)
@@ -121,6 +122,10 @@ class Hosts:
         )  # fmt: skip
 
 
+def _comes(place: Place, after: Place, query: HostQuery) -> bool:
+    return place < after if query.reverse else place > after
+
+
 def _find(node: Node, question: str, among: list[int] | None) -> tuple[list[Place], bool, int, int]:
     found = node.host_list()
     return ([], False, 0, 0) if found is None else found.find_places(question, among)
@@ -133,7 +138,7 @@ def _page(
     more = more or len(found) > len(shown)
     return HostPage(
         hosts=[row for _, row in shown],
-        next=make_cursor(shown[-1][0], query.sort) if more and shown else None,
+        next=make_cursor(shown[-1][0], query) if more and shown else None,
         matched=matched,
         total=total,
     )

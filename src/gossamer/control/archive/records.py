@@ -1,5 +1,7 @@
 """What a crawl wrote down while it was served: events, changes of settings, submissions of seeds."""
 
+from collections.abc import Collection
+
 from gossamer.control.archive.crawl import ArchivedCrawl
 from gossamer.control.event_log import EventLog
 from gossamer.control.schemas import Event, EventKind, EventPage
@@ -21,8 +23,8 @@ class Records:
         for part in (self.event_log, self.history, self.submissions):
             part.open()
 
-    def events(self, after: int | None, limit: int) -> EventPage:
-        page = self.event_log.page(after, limit)
+    def events(self, after: int | None, limit: int, kinds: Collection[EventKind] = ()) -> EventPage:
+        page = self.event_log.page(after, limit, kinds)
         if page.events or after or self.event_log.newest:
             return page
         # A crawl that was not served wrote none; when it began and ended is known all the same.
@@ -33,4 +35,5 @@ class Records:
             Event(id=1, time=visits.began, kind=EventKind.STARTED, text="the first visit began"),
             Event(id=2, time=visits.ended, kind=EventKind.FINISHED, text=f"the last visit ended. {self._crawl.words}"),
         ]  # fmt: skip
+        told = [event for event in told if not kinds or event.kind in kinds]
         return EventPage(events=told[-limit:], next=None)

@@ -1,7 +1,7 @@
 """The service over a crawl's directory, composed of parts. Nothing is changed; what would, is refused."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import NoReturn, Self
 
 from gossamer.control.archive.crawl import ArchivedCrawl
@@ -21,6 +21,7 @@ from gossamer.control.schemas import (
     CommandResult,
     ControlNodeView,
     Event,
+    EventKind,
     EventPage,
     History,
     HostCommand,
@@ -103,7 +104,7 @@ class ArchiveService:
         return await asyncio.to_thread(self._standing.nodes, await self.status())
 
     async def node_history(self, node: str, seconds: float) -> History:  # noqa: ARG002
-        if node not in self._crawl.directories():
+        if node not in await asyncio.to_thread(self._crawl.directories):
             raise NotKnownError("no_such_node", f"there is no node {node[:100]}")
         # The log was counted for all nodes together; what each needed of its machine, nobody wrote down.
         return History(step=1.0, times=[], columns={}, outcomes={})
@@ -163,8 +164,10 @@ class ArchiveService:
         reason = self._crawl.read_only
         return [CommandInfo(command=command, available=False, reason=reason) for command in Command]
 
-    async def events(self, after: int | None, limit: int) -> EventPage:
-        return self._records.events(after, limit)
+    async def events(
+        self, after: int | None, limit: int, kinds: Collection[EventKind] = ()
+    ) -> EventPage:
+        return self._records.events(after, limit, kinds)
 
     async def watch(self, after: int | None) -> AsyncIterator[Status | Event]:  # noqa: ARG002
         """The same status again and again: who watches knows that somebody answers."""

@@ -17,6 +17,8 @@ class EventKind(StrEnum):
     RERANK = "rerank"
     SETTING = "setting"
     HOST = "host"
+    HOST_DECIDED = "host_decided"
+    """By the crawl itself: of a host, or of URLs of it."""
     SEEDS = "seeds"
     NODE_JOINED = "node_joined"
     NODE_LEFT = "node_left"

@@ -29,6 +29,7 @@ class HostStanding(StrEnum):
 
 class HostQuery(Schema):
     sort: HostSort = HostSort.QUEUED
+    reverse: bool = Field(default=False, description="the other way round")
     search: str = Field(
         default="", max_length=255, description="part of the host's name; `^` first: its beginning"
     )

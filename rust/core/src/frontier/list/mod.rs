@@ -27,7 +27,7 @@ use crate::store::state::Writes;
 
 const MOST_PENDING: usize = 16_384;
 
-/// What hosts are sorted by: the largest first, but for the next visit and the name.
+/// What hosts are sorted by: the largest first, but for the next visit and the name; `reversed` turns it round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     Queued,
@@ -102,6 +102,8 @@ fn failure(record: &HostRecord) -> Option<Outcome> {
 #[derive(Clone, Debug)]
 pub struct Question {
     pub sort: Sort,
+    /// The other way round.
+    pub reversed: bool,
     /// Part of the name, in lower case; with `from_start`, its beginning. Empty: all.
     pub search: String,
     pub from_start: bool,

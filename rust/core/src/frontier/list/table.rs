@@ -132,13 +132,14 @@ impl Table {
             value: place.value,
             name: &place.name,
             key: place.key,
+            reversed: question.reversed,
         });
         for at in 0..self.keys.len() {
             if !self.matches(at, question, &finder) {
                 continue;
             }
             found.matched += 1;
-            let spot = self.spot(at, question.sort);
+            let spot = self.spot(at, question.sort, question.reversed);
             let comes = after.as_ref().is_none_or(|after| spot > *after);
             if comes && (best.len() <= most || best.peek().is_some_and(|worst| spot < *worst)) {
                 best.push(spot);
@@ -179,7 +180,7 @@ impl Table {
         }
     }
 
-    fn spot(&self, at: usize, sort: Sort) -> Spot<'_> {
+    fn spot(&self, at: usize, sort: Sort, reversed: bool) -> Spot<'_> {
         let largest_first = |value: u32| u64::MAX - u64::from(value);
         let (value, name) = match sort {
             Sort::Queued => (largest_first(self.queued[at]), ""),
@@ -191,12 +192,13 @@ impl Table {
                     self.listed[at],
                     Some(Listed::Waiting) | Some(Listed::SetAside)
                 );
-                // Who is to have no visit comes last.
+                // Who is to have no visit comes last, in either direction.
+                let none = if reversed { 0 } else { u64::MAX };
                 (
                     if visits {
                         u64::from(self.due[at])
                     } else {
-                        u64::MAX
+                        none
                     },
                     "",
                 )
@@ -207,6 +209,7 @@ impl Table {
             value,
             name,
             key: self.keys[at],
+            reversed,
         }
     }
 }
@@ -216,6 +219,8 @@ struct Spot<'a> {
     value: u64,
     name: &'a str,
     key: u64,
+    /// Of all spots that are compared, or of none.
+    reversed: bool,
 }
 
 impl Spot<'_> {
@@ -235,10 +240,16 @@ impl Ord for Spot<'_> {
             ("", "") => Ordering::Equal,
             (name, other) => name.cmp(other),
         };
-        self.value
+        let order = self
+            .value
             .cmp(&other.value)
             .then_with(names)
-            .then_with(|| self.key.cmp(&other.key))
+            .then_with(|| self.key.cmp(&other.key));
+        if self.reversed {
+            order.reverse()
+        } else {
+            order
+        }
     }
 }
 

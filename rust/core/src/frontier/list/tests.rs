@@ -6,6 +6,7 @@ use super::*;
 fn question(sort: Sort, most: usize) -> Question {
     Question {
         sort,
+        reversed: false,
         search: String::new(),
         from_start: false,
         listed: None,
@@ -42,7 +43,7 @@ proptest! {
     #[test]
     fn pages_put_together_are_the_sorted_whole(
         rows in proptest::collection::vec(("[a-c]{1,3}", 0u32..5, 0u32..3), 0..60),
-        most in 1usize..8, search in "[a-c]{0,2}", start: bool,
+        most in 1usize..8, search in "[a-c]{0,2}", start: bool, reversed: bool,
     ) {
         let list = HostList::default();
         for (key, (name, queued, pages)) in rows.iter().enumerate() {
@@ -50,7 +51,7 @@ proptest! {
             list.note(key as u64, &record(name, *queued, *pages), 0);
         }
         let mut ask = question(Sort::Queued, most);
-        (ask.search, ask.from_start) = (search.clone(), start);
+        (ask.search, ask.from_start, ask.reversed) = (search.clone(), start, reversed);
         let hit = |name: &str| if start { name.starts_with(&search) } else { name.contains(&search) };
         let matched = rows.iter().filter(|row| hit(&row.0)).count() as u64;
         prop_assert_eq!(list.find(&ask).matched, matched);
@@ -58,6 +59,9 @@ proptest! {
             .filter(|(_, row)| hit(&row.0))
             .map(|(key, row)| (u32::MAX - row.1, key as u64)).collect();
         expected.sort_unstable();
+        if reversed {
+            expected.reverse();
+        }
         let expected: Vec<u64> = expected.into_iter().map(|(_, key)| key).collect();
         prop_assert_eq!(all(&list, ask), expected);
     }
@@ -82,6 +86,13 @@ fn names_sort_up_and_removed_hosts_are_gone() {
             pages: 7
         }]
     );
+    let reversed = |sort| Question {
+        reversed: true,
+        ..question(sort, 2)
+    };
+    assert_eq!(all(&list, reversed(Sort::Name)), [3, 0, 9]);
+    // Nothing is queued at the first: in either direction it comes last.
+    assert_eq!(all(&list, reversed(Sort::NextVisit)), [3, 9, 0]);
     let mut ask = question(Sort::Pages, 10);
     ask.listed = Some(Listed::Idle);
     assert_eq!(all(&list, ask), [0]);

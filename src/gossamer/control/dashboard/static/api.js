@@ -1,5 +1,7 @@
 // The API: one function for each kind of request. Refusals become `Refusal`s that speak in words.
 
+import { ended } from "./format.js";
+
 /** @import { Answer, Asked, Problem, Route } from "api" */
 
 const ROOT = "/api/v1";
@@ -156,7 +158,8 @@ function place(route, parts) {
  * @param {object} query
  */
 function tail(query) {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const given = Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value.map((one) => [name, one]) : [[name, value]]))
+    .filter(([, value]) => value !== undefined && value !== null && value !== "");
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
@@ -178,5 +181,5 @@ function sentence(text) {
   // Names of settings and hosts keep their spelling.
   const word = /^[a-z]+(?=[\s:,]|$)/u.test(trimmed);
   const begun = word ? first.toUpperCase() + trimmed.slice(1) : trimmed;
-  return /[.!?…]$/u.test(begun) ? begun : `${begun}.`;
+  return ended(begun);
 }

@@ -152,6 +152,14 @@ export function words(name) {
   return String(name).replaceAll("_", " ").replaceAll(/\b(dns|tls|url|http2|ip)\b/gu, (one) => one.toUpperCase());
 }
 
+/**
+ * With a full stop, where there is no other end.
+ * @param {string} text
+ */
+export function ended(text) {
+  return /[.!?…]$/u.test(text) ? text : `${text}.`;
+}
+
 /** @param {string} text */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

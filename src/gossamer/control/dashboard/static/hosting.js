@@ -42,24 +42,30 @@ export function gapSource(name) {
 /**
  * @param {HostRow} host
  * @param {number} now
+ * @param {string | null} rests why no visit is to come
  */
-export function nextVisit(host, now) {
+export function nextVisit(host, now, rests) {
   if (host.blocked) return "not while it is blocked";
   if (host.given_up) return "none: it was given up";
   if (!host.queued) return "nothing is queued";
   if (host.under_way) return "under way";
-  return host.due <= now ? "as soon as there is room" : relative(host.due, now);
+  if (rests !== null) return `not while ${rests}`;
+  if (host.due > now) return relative(host.due, now);
+  return host.waiting >= host.queued ? "when the time of one of its URLs has come" : "as soon as there is room";
 }
 
 /**
  * The same in a word or two, beside the state that says why.
  * @param {HostRow} host
  * @param {number} now
+ * @param {string | null} rests why no visit is to come
  */
-export function nextShort(host, now) {
+export function nextShort(host, now, rests) {
   if (host.blocked || host.given_up || !host.queued) return "–";
   if (host.under_way) return "under way";
-  return host.due <= now ? "due" : relative(host.due, now);
+  if (rests !== null) return "–";
+  if (host.due >= now + 1) return relative(host.due, now);
+  return host.waiting >= host.queued ? "waits" : "due";
 }
 
 /**

@@ -30,8 +30,8 @@ export class Live extends EventTarget {
   #wake = null;
   /** @type {LineState} */
   state = "connecting";
-  /** @type {Status | null} */
-  status = null;
+  /** @type {Status} */
+  status;
   since = Date.now();
   /**
    * Why the stream was refused, where it was: then the control node is there and says so.
@@ -45,10 +45,15 @@ export class Live extends EventTarget {
   events = [];
   #offset = 0;
 
-  /** @param {Api} api */
-  constructor(api) {
+  /**
+   * @param {Api} api
+   * @param {Status} status what was last heard
+   */
+  constructor(api, status) {
     super();
     this.#api = api;
+    this.status = status;
+    this.#takeStatus(status);
     // What a sleeping laptop or a lost line cost is made good at once, not after the wait.
     const wake = () => document.hidden || this.#wake?.();
     const { signal } = this.#closed;
@@ -81,11 +86,17 @@ export class Live extends EventTarget {
     return Date.now() / 1000 + this.#offset;
   }
 
+  /** Why no visit is to come, in words that go on after "not while"; `null`: visits go on. */
+  get rests() {
+    if (this.status.read_only !== null) return "the crawl does not run";
+    return this.status.wanted === "pause" ? "the crawl is paused" : null;
+  }
+
   /** Whether the crawl was about to end when it was last heard of: then nobody will come back. */
   get ended() {
-    const activity = this.status?.activity;
+    const { activity } = this.status;
     const last = this.events.at(-1)?.kind;
-    return this.status?.wanted === "stop" || activity === "finished" || activity === "limit_reached" || last === "stopped" || last === "finished";
+    return this.status.wanted === "stop" || activity === "finished" || activity === "limit_reached" || last === "stopped" || last === "finished";
   }
 
   async run() {
@@ -180,7 +191,8 @@ export class Live extends EventTarget {
 
   /** @param {Status} status */
   #takeStatus(status) {
-    this.#offset = status.time - Date.now() / 1000;
+    // The time of a crawl that does not run is that of its end: what happened then is not of now.
+    this.#offset = status.read_only === null ? status.time - Date.now() / 1000 : 0;
     this.status = status;
     this.#tell("status", status);
   }

@@ -25,7 +25,7 @@ export function signIn(begin, said, token) {
     "form",
     { class: "card login" },
     h("div", { class: "login-brand" }, mark(40), h("h1", {}, "Gossamer")),
-    h("p", {}, "See everything, change anything, from one place."),
+    h("p", {}, "The dashboard of a crawl: what it does, and what it is told to do."),
     h("label", { for: "token" }, "Token"),
     input,
     h(

@@ -17,18 +17,21 @@ async function begin(token) {
   const api = new Api(token);
   let access;
   let outcomes;
+  let status;
   try {
     access = await api.get("/access", {});
     outcomes = new Outcomes(await api.get("/outcomes", {}));
+    status = await api.get("/status", {});
   } catch (error) {
     const wrong = error instanceof Refusal && error.status === 401;
     if (wrong) session.forget();
-    ask(asError(error).message, wrong ? "" : token);
+    const { message } = asError(error);
+    ask(wrong ? `${message} Each crawl has its own: paste the whole line of its file.` : message, wrong ? "" : token);
     return;
   }
   session.keep(token);
-  const live = new Live(api);
-  const shell = new Shell({ api, live, access, outcomes, signOut: () => end(null) });
+  const live = new Live(api, status);
+  const shell = new Shell({ api, live, access, outcomes, ended: status.read_only !== null, signOut: () => end(null) });
   api.onSignedOut = () => end("The token is not taken any more. Paste the one of the crawl that runs now.");
   running = { shell, live };
   clearNotices();

@@ -61,7 +61,10 @@ export class NodePlots {
     try {
       const past = await api.get("/nodes/{node}/history", { path: { node: name }, query: { seconds: SECONDS }, signal });
       const one = this.#shown.get(name);
-      if (one && !signal.aborted) draw(one, past, live.now());
+      if (!one || signal.aborted) return;
+      draw(one, past, live.status.time);
+      // Of a node that does not run none is to come.
+      one.element.hidden = live.status.read_only !== null && !past.times.length;
     } catch {
       // A node that is gone, or a line that is broken: the table and the mark say so.
     }

@@ -20,7 +20,7 @@ export const GROUPS = [
  * Colours of single outcomes. Red, orange and pink are kept for what failed, whatever its name is.
  * @type {Record<Group, number[]>}
  */
-const TINTS = { done: [1, 2, 4, 5], refused: [3, 5, 4, 2], failed: [6, 8, 7] };
+const TINTS = { done: [1, 2, 4, 5], refused: [3, 5, 4, 2], failed: [6, 8, 7, 10] };
 
 /** How many outcomes a plot names beside those that failed. */
 const NAMED = 4;

@@ -182,7 +182,7 @@ export class Plot {
     const single = series.length === 1;
     const all = single ? series.flatMap((one) => one.values).filter((value) => value !== null) : [];
     /** @type {[string, string, number?][]} */
-    let legend = series.map((one) => [one.label, text(one.values[at]), one.colour]);
+    let legend = times.length ? series.map((one) => [one.label, text(one.values[at]), one.colour]) : [];
     if (single && this.#at === null && all.length) {
       const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
       legend = [["average", text(mean)], ["highest", text(Math.max(...all))]];

@@ -46,6 +46,11 @@ export function* lines(times, layers, x, y) {
       yield s("path", { d: area.join(""), class: `wash c${colour}` });
     }
     yield s("path", { d: found.map((points) => `M${points.join("L")}`).join(""), class: `line c${colour}` });
+    // A reading between two gaps has no line.
+    for (const piece of pieces(times, high)) {
+      const [one, second] = piece;
+      if (one && !second) yield s("circle", { cx: x(one[0]), cy: y(one[1]), r: 2.5, class: `dot c${colour}` });
+    }
   }
 }
 

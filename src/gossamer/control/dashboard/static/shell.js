@@ -1,8 +1,9 @@
 // The shell: head, navigation, alerts that stand, and the page that the address names.
 
+import { keepAsking } from "./asking.js";
 import { command } from "./commands.js";
 import { button, fill, h, link, say, web } from "./dom.js";
-import { capital, figure, span, words } from "./format.js";
+import { capital, counted, figure, span, words } from "./format.js";
 import { mark } from "./mark.js";
 import { clearNotices, doing, places } from "./notices.js";
 import * as events from "./pages/events.js";
@@ -18,7 +19,7 @@ import * as submission from "./pages/submission.js";
 import * as url from "./pages/url.js";
 
 /**
- * @import { Access, Command, Status } from "api"
+ * @import { Access, Alert, Command, Status } from "api"
  * @import { Api } from "./api.js"
  * @import { Live } from "./live.js"
  * @import { Outcomes } from "./outcomes.js"
@@ -29,7 +30,8 @@ import * as url from "./pages/url.js";
  * @property {Live} live
  * @property {Access} access
  * @property {Outcomes} outcomes
- * @property {boolean} operates whether the token may change something
+ * @property {boolean} operates whether something can be changed: by this token, of a crawl that runs
+ * @property {string} looksOnly why not, as a sentence
  *
  * What a page works with: of its address, the `rest` after its name and the `query`; `signal` ends with the page.
  * @typedef {Shared & { rest: string, query: URLSearchParams, signal: AbortSignal }} Context
@@ -64,6 +66,8 @@ export class Shell {
   #crawl = h("span", { class: "crawl" });
   #line = h("span", { class: "live-mark", role: "status" });
   #steer = button("Pause", () => this.#pauseOrResume(), { class: "steer", disabled: true });
+  /** Alerts are told on the overview; that there are some, on every page. */
+  #alerts = h("a", { class: "pill alerts-mark", href: "#/overview", hidden: true });
   #lost = h("div", { class: "lost", hidden: true });
   #main = h("main", { id: "main", tabindex: "-1" });
   /** @type {Map<string, HTMLAnchorElement>} */
@@ -71,9 +75,15 @@ export class Shell {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
 
-  /** @param {Omit<Shared, "operates"> & { signOut: () => void }} given */
-  constructor({ api, live, access, outcomes, signOut }) {
-    this.#context = { api, live, access, outcomes, operates: access.role === "operate" };
+  /** @param {Omit<Shared, "operates" | "looksOnly"> & { ended: boolean, signOut: () => void }} given */
+  constructor({ api, live, access, outcomes, ended, signOut }) {
+    this.#context = {
+      api, live, access, outcomes,
+      operates: access.role === "operate" && !ended,
+      looksOnly: ended
+        ? "The crawl does not run: its files are shown, and nothing can be changed."
+        : "This token may look and change nothing; the one in control/token may do both.",
+    };
     for (const [name, label] of PAGES) this.#links.set(name, link(`#/${name}`, label));
     const skip = h(
       "a",
@@ -88,7 +98,7 @@ export class Shell {
       },
       "Skip to the page",
     );
-    const readOnly = access.role === "read" ? h("span", { class: "pill", title: "This token may look and change nothing" }, "read only") : null;
+    const readOnly = access.role === "read" && !ended ? h("span", { class: "pill", title: "This token may look and change nothing" }, "read only") : null;
     this.elements = [
       skip,
       h(
@@ -97,6 +107,7 @@ export class Shell {
         h("a", { class: "brand", href: "#/overview" }, mark(26), h("span", {}, "Gossamer")),
         this.#crawl,
         this.#state,
+        this.#alerts,
         readOnly,
         this.#line,
         this.#context.operates && this.#steer,
@@ -110,7 +121,7 @@ export class Shell {
         h(
           "footer",
           {},
-          h("span", {}, `Signed in to ${access.role === "operate" ? "operate" : "look"} (token ${access.token_id})`),
+          h("span", {}, `Signed in to ${this.#context.operates ? "operate" : "look"} (token ${access.token_id})`),
           button("Sign out", signOut, { class: "quiet" }),
         ),
       ),
@@ -127,6 +138,8 @@ export class Shell {
     this.#timer = setInterval(() => this.#showLine(), 1000);
     this.#showLine();
     this.#open();
+    const look = keepAsking({ live, signal }, h("div", {}), 10, () => this.#context.api.get("/alerts", { signal }), (alerts) => this.#showAlerts(alerts));
+    live.on("event", ({ kind }) => kind.startsWith("alert") && look(), signal);
   }
 
   close() {
@@ -159,12 +172,14 @@ export class Shell {
   }
 
   #label = "";
+  /** Whether a command would be taken, if somebody heard it. */
+  #steerable = false;
   /** @type {Command} what the button in the head does */
   #next = "pause";
 
   #title() {
     const { status } = this.#context.live;
-    document.title = [this.#label, status?.crawl, "Gossamer"].filter(Boolean).join(" · ");
+    document.title = [this.#label, status.crawl, "Gossamer"].filter(Boolean).join(" · ");
   }
 
   /** @param {Status} status */
@@ -178,13 +193,22 @@ export class Shell {
     }
     const paused = status.wanted === "pause";
     say(this.#steer, paused ? "Resume" : "Pause");
-    this.#steer.disabled = status.wanted === "stop";
-    // Of a crawl that has ended only files are shown: nothing can be steered.
-    this.#steer.hidden = status.read_only !== null;
+    this.#steerable = status.wanted !== "stop";
+    this.#steer.disabled = !this.#steerable || this.#context.live.state === "lost";
     this.#next = paused ? "resume" : "pause";
     if (this.#context.live.state === "live") {
       this.#line.title = status.pages_per_second === null ? "" : `${figure(status.pages_per_second)} pages/s`;
     }
+  }
+
+  /** @param {Alert[]} alerts */
+  #showAlerts(alerts) {
+    const grave = alerts.filter(({ severity }) => severity !== "notice");
+    const critical = grave.some(({ severity }) => severity === "critical");
+    this.#alerts.hidden = !grave.length;
+    this.#alerts.className = `pill alerts-mark ${critical ? "bad" : "warn"}`;
+    this.#alerts.title = grave.map(({ text }) => text).join("; ");
+    say(this.#alerts, counted(grave.length, "alert"));
   }
 
   #showLine() {
@@ -194,6 +218,7 @@ export class Shell {
     this.#line.dataset.state = live.state;
     const away = (Date.now() - live.since) / 1000;
     const lost = live.state === "lost" && away > 2;
+    this.#steer.disabled = !this.#steerable || live.state === "lost";
     this.#lost.hidden = !lost;
     if (!lost) return;
     if (live.reason) {

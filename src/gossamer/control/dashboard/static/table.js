@@ -95,12 +95,13 @@ export class Table {
   }
 
   /**
-   * Marks the column that the rows come sorted by.
+   * Marks the column that the rows come sorted by; a minus first: the other way round.
    * @param {string} sort
    */
   sorted(sort) {
-    const column = this.#columns.find((one) => one.sort === sort);
-    this.#mark(column, column?.number === true);
+    const reversed = sort.startsWith("-");
+    const column = this.#columns.find((one) => one.sort === sort.replace("-", ""));
+    this.#mark(column, (column?.number === true) !== reversed);
   }
 
   /** @param {R[]} rows */

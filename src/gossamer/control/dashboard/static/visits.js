@@ -34,17 +34,21 @@ export class Visits {
   #older;
   /** @type {((visits: LoggedVisit[]) => unknown) | null} */
   #onshow;
+  /** @type {() => HTMLElement} */
+  #none;
 
   /**
+   * `none`: what is shown where the whole log has no such visit.
    * @param {Context} context
    * @param {Wanted} wanted
-   * @param {{ caption: string, limit?: number, host?: boolean, url?: boolean, onshow?: (visits: LoggedVisit[]) => unknown }} looks
+   * @param {{ caption: string, limit?: number, host?: boolean, url?: boolean, none?: () => HTMLElement, onshow?: (visits: LoggedVisit[]) => unknown }} looks
    */
-  constructor(context, wanted, { caption, limit = 50, host = true, url = true, onshow }) {
+  constructor(context, wanted, { caption, limit = 50, host = true, url = true, none, onshow }) {
     this.#context = context;
     this.#wanted = wanted;
     this.#limit = limit;
     this.#onshow = onshow ?? null;
+    this.#none = none ?? (() => empty("No such visit", "Nothing in the fetch log matches. Clear a filter to see more."));
     /** @type {HTMLButtonElement} */
     const older = button("Older", () => doing(older, () => this.#look()), { hidden: true });
     this.#older = older;
@@ -85,9 +89,10 @@ export class Visits {
     this.#table.show(this.#shown);
     this.#older.hidden = page.next === null;
     const back = page.reached === null ? "" : ` The log was looked at back to ${date(page.reached)}.`;
-    say(this.#reached, page.next === null ? `${count(this.#shown.length)} in all.` : `${count(this.#shown.length)} so far.${back}`);
+    const inAll = this.#shown.length ? `${count(this.#shown.length)} in all.` : "";
+    say(this.#reached, page.next === null ? inAll : `${count(this.#shown.length)} so far.${back}`);
     const none = page.next === null
-      ? empty("No such visit", "Nothing in the fetch log matches.")
+      ? this.#none()
       : empty("None in the recent part of the log", "Older parts were not looked at yet: press “Older” to go on.");
     fill(this.#nothing, this.#shown.length ? null : none);
     this.#onshow?.(this.#shown);
@@ -126,6 +131,6 @@ function columns({ live, outcomes }, looks) {
   ];
   if (looks.host) all.push({ label: "Host", of: (visit) => visit.host, draw: ({ host }) => link(`#/hosts/${encodeURIComponent(host)}`, web(host, "cut")) });
   if (looks.url) all.push({ label: "URL", of: (visit) => visit.url, draw: ({ url, host }) => h("span", { title: plain(url) }, link(urlPage(url), web(withoutHost(url, host), "url cut"))) });
-  else all.push({ label: "Found on", of: (visit) => visit.found_on, draw: ({ found_on: from }) => (from === null ? "a seed" : web(from, "url cut")) });
+  else all.push({ label: "Found on", of: (visit) => visit.found_on, draw: ({ found_on: from }) => (from === null ? "a seed" : link(urlPage(from), web(from, "url cut"))) });
   return all;
 }

@@ -10,14 +10,21 @@ import { capital, date, relative, value, words } from "../format.js";
  * @import { Context } from "../shell.js"
  */
 
-/** @type {[string, string, (kind: EventKind) => boolean][]} */
+/**
+ * What is shown, by kind. Decisions on hosts and their URLs come by the hundred: they have a place of their own,
+ * so that what is rare is not pushed out by them.
+ * @type {[string, string, EventKind[]][]}
+ */
 const GROUPS = [
-  ["", "All", () => true],
-  ["crawl", "The crawl", (kind) => ["started", "finished", "paused", "resumed", "stopped", "checkpoint", "rerank"].includes(kind)],
-  ["nodes", "Nodes and hand-overs", (kind) => kind.startsWith("node") || kind === "hand_over" || kind === "control"],
-  ["changes", "Settings, hosts and seeds", (kind) => ["setting", "host", "seeds"].includes(kind)],
-  ["alerts", "Alerts and outages", (kind) => kind.startsWith("alert") || kind.startsWith("outage")],
+  ["crawl", "The crawl", ["started", "finished", "paused", "resumed", "stopped", "checkpoint", "rerank"]],
+  ["nodes", "Nodes and hand-overs", ["node_joined", "node_left", "node_silent", "node_failed", "hand_over", "control"]],
+  ["changes", "Settings, hosts and seeds", ["setting", "host", "seeds"]],
+  ["alerts", "Alerts and outages", ["alert", "alert_ended", "outage", "outage_ended"]],
+  ["decided", "Decisions on hosts and URLs", ["host_decided"]],
 ];
+const USUAL = GROUPS.filter(([key]) => key !== "decided").flatMap(([, , kinds]) => kinds);
+/** @type {[string, string][]} */
+const CHOICES = [["", "All but decisions on hosts"], ...GROUPS.map(/** @returns {[string, string]} */ ([key, label]) => [key, label]), ["all", "All"]];
 const MOST = 500;
 /** @type {Partial<Record<EventKind, string>>} */
 const TONES = { outage: "bad", outage_ended: "good", alert: "bad", node_failed: "bad", node_silent: "bad", paused: "warn", stopped: "warn", node_left: "warn", alert_ended: "good", resumed: "good", started: "good", node_joined: "good" };
@@ -31,7 +38,7 @@ export function show(root, context) {
   const list = h("ol", { class: "events", reversed: true });
   const nothing = h("div", {});
   const audit = h("div", {});
-  const choose = select(GROUPS.map(([key, label]) => [key, label]), "", () => draw());
+  const choose = select(CHOICES, "", () => again());
   root.append(
     h("h1", {}, "Events"),
     h("div", { class: "filters" }, h("label", { class: "inline" }, "Show ", choose)),
@@ -39,32 +46,35 @@ export function show(root, context) {
     list,
     h("section", { class: "card" }, h("h2", {}, "Audit log"), h("p", { class: "hint" }, "Every change that somebody made, or tried to make, last first."), audit),
   );
-  /** @param {CrawlEvent} event */
-  const wanted = ({ kind }) => GROUPS.some(([key, , belongs]) => key === choose.value && belongs(kind));
-  const draw = () => {
-    const shown = live.events.filter(wanted).toReversed();
-    fill(list, shown.map((event) => line(event, live.now())));
-    fill(nothing, shown.length ? null : empty("Nothing happened yet", "Joins, failures, hand-overs, commands and changes are told here as they happen."));
-  };
-  draw();
-  live.on("events", draw, signal);
+  /** @returns {EventKind[] | null} all, where it is null */
+  const kinds = () => (choose.value === "all" ? null : GROUPS.find(([key]) => key === choose.value)?.[2] ?? USUAL);
+  let newest = 0;
+  const standalone = () => live.status.mode === "standalone";
+  const again = keepAsking(context, nothing, 0, () => api.get("/events", { query: { kind: kinds() ?? [], limit: MOST }, signal }), ({ events }) => {
+    newest = events.at(-1)?.id ?? 0;
+    fill(list, events.toReversed().map((event) => line(event, live.now(), standalone())));
+    fill(nothing, events.length ? null : empty("Nothing of this kind happened yet", "Joins, failures, outages, hand-overs, commands and changes are told here as they happen."));
+  });
+  live.on("events", again, signal);
   live.on("event", (event) => {
     // Only the new one is drawn: what is read or has the focus stays.
-    if (wanted(event)) {
+    if (event.id > newest && (kinds()?.includes(event.kind) ?? true)) {
+      newest = event.id;
       fill(nothing);
-      list.prepend(line(event, live.now()));
+      list.prepend(line(event, live.now(), standalone()));
       if (list.children.length > MOST) list.lastElementChild?.remove();
     }
-    if (event.who !== null) again();
+    if (event.who !== null) audited();
   }, signal);
-  const again = keepAsking(context, audit, 0, () => api.get("/audit", { query: { limit: 50 }, signal }), (lines) => fill(audit, auditTable(lines)));
+  const audited = keepAsking(context, audit, 0, () => api.get("/audit", { query: { limit: 50 }, signal }), (lines) => fill(audit, auditTable(lines)));
 }
 
 /**
  * @param {CrawlEvent} event
  * @param {number} now
+ * @param {boolean} standalone then the node is always the same
  */
-function line(event, now) {
+function line(event, now, standalone) {
   const target = event.data.submission ? link(`#/seeds/${event.data.submission}`, "see what became of them") : null;
   return h(
     "li",
@@ -77,10 +87,20 @@ function line(event, now) {
       web(event.text),
       event.host !== null && h("span", {}, " ", link(`#/hosts/${encodeURIComponent(event.host)}`, "host")),
       event.kind === "outage" && typeof event.data.outcome === "string" && h("span", {}, " ", link(`#/hosts?failure=${encodeURIComponent(event.data.outcome)}&sort=errors`, "all hosts that fail so")),
+      event.kind === "alert" && alertHosts(event),
       target && [" ", target],
-      h("span", { class: "sub" }, [event.node && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
+      h("span", { class: "sub" }, [!standalone && event.node && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
     ),
   );
+}
+
+/**
+ * The way to the hosts that an alert was about.
+ * @param {CrawlEvent} event
+ */
+function alertHosts({ data: { hosts } }) {
+  if (!(hosts instanceof Object) || Array.isArray(hosts) || !Object.keys(hosts).length) return null;
+  return h("span", {}, " ", link(`#/hosts?${new URLSearchParams(Object.entries(hosts).map(([name, text]) => [name, String(text)]))}`, "the hosts"));
 }
 
 /** @param {AuditEntry[]} lines */
@@ -109,8 +129,8 @@ function auditTable(lines) {
             h("th", { scope: "row", role: "rowheader", "data-label": "When" }, date(entry.time)),
             cell("Who", entry.who),
             cell("What", capital(words(entry.what)), entry.target !== null && [" ", web(entry.target)]),
-            cell("Old", entry.old === null ? "–" : web(value(entry.old), "cut")),
-            cell("New", entry.new === null ? "–" : web(value(entry.new), "cut")),
+            cell("Old", entry.old === null ? "–" : h("span", {}, web(value(entry.old), "cut"))),
+            cell("New", entry.new === null ? "–" : h("span", {}, web(value(entry.new), "cut"))),
             cell("Done", entry.done ? "yes" : h("span", { class: "bad-text" }, "no: ", web(entry.detail ?? "not confirmed"))),
           ),
         ),

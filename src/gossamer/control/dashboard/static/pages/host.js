@@ -12,6 +12,7 @@ import { Visits, urlPage } from "../visits.js";
  * @import { HostDetail, HostRow, LoggedVisit, QueuedUrl, RobotsText, RobotsView } from "api"
  * @import { Child } from "../dom.js"
  * @import { Context } from "../shell.js"
+ * @import { Live } from "../live.js"
  */
 
 /**
@@ -27,7 +28,8 @@ export function show(root, context) {
   const plot = new Plot({ title: "Time to answer", unit: "milliseconds, by visit", format: (value) => `${figure(value)} ms`, axis: short });
   const visits = new Visits(context, { host: name }, {
     caption: "Recent visits", limit: 100, host: false,
-    onshow: (shown) => { drawTimes(plot, shown); fill(errors, failures(shown, context)); },
+    none: () => empty("Not visited yet", "Its visits are listed here when they have ended."),
+    onshow: (shown) => { drawTimes(plot, shown, live.now()); fill(errors, failures(shown, context)); },
   });
   const steering = h("div", {});
   root.append(
@@ -43,14 +45,21 @@ export function show(root, context) {
   );
   visits.begin();
   signal.addEventListener("abort", () => plot.close());
-  keepAsking(context, queue, 10, () => api.get("/hosts/{host}/detail", { path: { host: name }, signal }), (detail) => {
+  /** @type {HostDetail | null} */
+  let detail = null;
+  /** @type {HostRow | null} */
+  let row = null;
+  keepAsking(context, queue, 10, () => api.get("/hosts/{host}/detail", { path: { host: name }, signal }), (found) => {
+    detail = found;
     fill(queue, queueSample(detail.queue, live.now()));
-    showRobots(robotsFiles, detail);
+    showRobots(robotsFiles, detail, row);
   });
   let drawn = "";
   /** @param {HostRow} host */
   const draw = (host) => {
-    fill(place, account(host, live.now()));
+    row = host;
+    if (detail) showRobots(robotsFiles, detail, row);
+    fill(place, account(host, live));
     const key = JSON.stringify([host.blocked, host.set_aside, host.given_up, host.override, host.failures_in_a_row > 0]);
     if (operates && key !== drawn) {
       drawn = key;
@@ -62,9 +71,10 @@ export function show(root, context) {
 
 /**
  * @param {HostRow} host
- * @param {number} now
+ * @param {Live} live
  */
-export function account(host, now) {
+export function account(host, live) {
+  const now = live.now();
   /**
    * @param {string} label
    * @param {RobotsView} view
@@ -80,7 +90,7 @@ export function account(host, now) {
       h("h2", {}, "Whose turn"),
       facts([
         ["State", [standing(host.standing), host.given_up && ` after ${words(host.given_up)}`]],
-        ["Next visit", nextVisit(host, now)],
+        ["Next visit", nextVisit(host, now, live.rests)],
         ["Gap", `${span(host.gap)}, from ${gapSource(host.gap_source)}`],
         ["Crawl-delay", host.crawl_delay ? span(host.crawl_delay) : "none asked for"],
         ["Own gap", host.override === null ? null : span(host.override)],
@@ -114,17 +124,18 @@ export function account(host, now) {
 /**
  * @param {Plot} plot
  * @param {LoggedVisit[]} visits
+ * @param {number} now
  */
-function drawTimes(plot, visits) {
-  // Lines of URLs that were never asked for (set aside, dropped) took no time.
-  const took = visits.filter((visit) => visit.ip !== null && visit.ms !== null).toReversed();
-  const [first, last] = [took[0]?.time ?? 0, took.at(-1)?.time ?? 0];
+function drawTimes(plot, visits, now) {
+  // Only answers: a connection that is refused at once would look like a quick host.
+  const took = visits.filter((visit) => visit.status !== null && visit.ip !== null && visit.ms !== null).toReversed();
+  const [first, last] = [took[0]?.time ?? now, took.at(-1)?.time ?? now];
   plot.show({
     times: took.map((visit) => visit.time),
     series: [{ label: "took", colour: 1, values: took.map((visit) => visit.ms) }],
     span: [Math.min(first, last - 60), last],
     least: 10,
-    now: took.length ? counted(took.length, "visit") : "",
+    now: took.length ? counted(took.length, "answer") : "",
   });
 }
 
@@ -133,8 +144,9 @@ function drawTimes(plot, visits) {
  * @param {Context} context
  */
 function failures(visits, { outcomes, live }) {
+  if (!visits.length) return h("p", { class: "hint" }, "No visit has ended yet.");
   const failed = visits.filter((visit) => outcomes.group(visit.outcome) === "failed").slice(0, 8);
-  if (!failed.length) return h("p", { class: "hint" }, `None of the last ${counted(visits.length, "visit")} failed.`);
+  if (!failed.length) return h("p", { class: "hint" }, visits.length === 1 ? "Its only visit did not fail." : `None of the last ${counted(visits.length, "visit")} failed.`);
   return h(
     "ul",
     { class: "plain" },
@@ -160,11 +172,11 @@ function queueSample(queue, now) {
   if (!queue.length) return [head, h("p", { class: "hint" }, "Nothing is queued.")];
   /** @param {QueuedUrl} one */
   const about = ({ depth, tries, not_before: later }) =>
-    [`depth ${depth}`, tries > 0 && counted(tries, "try", "tries"), later !== null && `not before ${relative(later, now)}`].filter(Boolean).join(", ");
+    [`depth ${depth}`, tries > 0 && counted(tries, "try", "tries"), later !== null && later > now && `${relative(later, now)} at the earliest`].filter(Boolean).join(", ");
   return [
     head,
-    h("p", { class: "hint" }, `The first ${count(queue.length)}, in their order. What waits for a time comes last.`),
-    h("ol", { class: "plain" }, queue.map((one) => h("li", {}, link(urlPage(one.url), web(one.url, "url cut")), h("span", { class: "hint" }, ` ${about(one)}`)))),
+    h("p", { class: "hint" }, queue.length === 1 ? "One URL." : `The first ${count(queue.length)}, in their order. What waits for a time comes last.`),
+    h("ol", { class: "plain" }, queue.map((one) => h("li", {}, link(urlPage(one.url), web(one.url, "url cut")), " ", h("span", { class: "hint about" }, about(one))))),
   ];
 }
 
@@ -172,9 +184,11 @@ function queueSample(queue, now) {
  * Drawn again only when they change: somebody may read them.
  * @param {HTMLElement} place
  * @param {HostDetail} detail
+ * @param {HostRow | null} host
  */
-function showRobots(place, detail) {
-  const key = JSON.stringify([detail.robots_http, detail.robots_https]);
+function showRobots(place, detail, host) {
+  const kinds = [host?.robots_http.kind, host?.robots_https.kind];
+  const key = JSON.stringify([detail.robots_http, detail.robots_https, kinds]);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   /** @type {[string, RobotsText | null][]} */
@@ -185,5 +199,15 @@ function showRobots(place, detail) {
     h("pre", { class: "robots-text", tabindex: "0" }, file.text.split(/\r?\n/u).map((line) => `${plain(line.replaceAll("\t", " "))}\n`)),
     file.cut && h("p", { class: "hint" }, "Only its beginning is shown."),
   ]));
-  fill(place, h("h2", {}, "Robots files"), shown.length ? shown : empty("No robots file is stored", "It was not asked for yet, could not be had, or the site has none: then everything is allowed."));
+  fill(place, h("h2", {}, "Robots files"), shown.length ? shown : h("p", { class: "hint" }, noRobots(kinds)));
+}
+
+/**
+ * Why there is no robots file to show.
+ * @param {(string | undefined)[]} kinds
+ */
+function noRobots(kinds) {
+  if (kinds.includes("unreachable")) return "It could not be had; nothing is visited meanwhile.";
+  if (kinds.includes("allow_all")) return "The site has none: everything is allowed.";
+  return "It was not asked for yet: that comes before the first visit.";
 }

@@ -13,10 +13,15 @@ import { Table } from "../table.js";
  * @import { Context } from "../shell.js"
  */
 
-/** @type {[HostSort, string][]} */
+/**
+ * An order; with a minus it goes the other way round.
+ * @typedef {HostSort | `-${HostSort}`} Order
+ */
+/** @type {[Order, string][]} */
 const SORTS = [
-  ["queued", "Most queued"], ["pages", "Most pages"], ["errors", "Most errors"],
-  ["last_visit", "Last visited"], ["next_visit", "Next visit"], ["name", "Name"],
+  ["queued", "Most queued"], ["-queued", "Fewest queued"], ["pages", "Most pages"], ["-pages", "Fewest pages"],
+  ["errors", "Most errors"], ["-errors", "Fewest errors"], ["last_visit", "Last visited first"], ["-last_visit", "Longest not visited"],
+  ["next_visit", "Next visit first"], ["-next_visit", "Latest visit first"], ["name", "Name, from A"], ["-name", "Name, from Z"],
 ];
 /** @type {[HostStanding | "", string][]} */
 const STATES = [["", "All"], ...STANDINGS];
@@ -29,7 +34,8 @@ const LIMIT = 50;
 export function show(root, context) {
   const { api, live, signal, operates, query, outcomes } = context;
   const asked = {
-    sort: sortOf(query.get("sort")),
+    // Of a crawl that is done nothing is queued.
+    sort: sortOf(query.get("sort") ?? (live.status.urls_queued ? null : "pages")),
     search: query.get("search") ?? "",
     standing: standingOf(query.get("standing")),
     failure: query.get("failure") ?? "",
@@ -47,14 +53,14 @@ export function show(root, context) {
     { label: "Queued", sort: "queued", number: true, of: (host) => count(host.queued) },
     { label: "Pages", sort: "pages", number: true, of: (host) => [host.pages, host.quota], draw: ({ pages, quota }) => h("span", { title: quota === null ? null : `of ${count(quota)} allowed` }, count(pages)) },
     { label: "Errors", sort: "errors", number: true, of: (host) => [host.errors, host.failures_in_a_row], draw: ({ errors, failures_in_a_row: row }) => h("span", { class: row ? "bad-text" : null, title: row ? `${count(row)} in a row now` : null }, count(errors)) },
-    { label: "Last failure", of: failureOf, draw: (host) => h("span", { title: outcomes.meaning(failureOf(host)) }, words(failureOf(host))) },
+    { label: "Last failure", of: (host) => [failureOf(host), host.failures_in_a_row > 0], draw: (host) => h("span", { class: host.failures_in_a_row || host.given_up ? "bad-text" : null, title: outcomes.meaning(failureOf(host)) }, words(failureOf(host))) },
     { label: "Gap", number: true, of: (host) => [span(host.gap), host.gap_source], draw: ({ gap, gap_source: source }) => h("span", { title: `from ${gapSource(source)}` }, span(gap)) },
     { label: "Robots", of: robotsShort },
     { label: "Last visit", sort: "last_visit", number: true, of: (host) => (host.last_end === null ? "–" : roughly(host.last_end, live.now())) },
-    { label: "Next visit", sort: "next_visit", number: false, of: (host) => nextShort(host, live.now()) },
+    { label: "Next visit", sort: "next_visit", number: false, of: (host) => nextShort(host, live.now(), live.rests) },
   ];
   if (operates) columns.push({ label: "", wide: true, of: (host) => [host.name, host.blocked], draw: (host) => quick(host) });
-  const table = new Table({ caption: "Hosts", className: "cards lines", key: (host) => host.name, columns, onsort: (by) => { sort.value = by; begin(); } });
+  const table = new Table({ caption: "Hosts", className: "cards lines", key: (host) => host.name, columns, onsort: (by) => { sort.value = asked.sort === by ? `-${by}` : by; begin(); } });
   /** @param {HostRow} host */
   const quick = (host) => {
     const action = host.blocked ? "unblock" : "block";
@@ -72,6 +78,7 @@ export function show(root, context) {
   const fails = select([["", "Any or none"], ...failing], asked.failure);
   const back = button("Previous", () => { cursors.pop(); turn(); });
   const on = button("Next", () => { cursors.push(next); turn(); });
+  const pager = h("div", { class: "buttons pager", hidden: true }, back, on);
   /** @type {string | null} */
   let next = null;
   root.append(
@@ -87,7 +94,7 @@ export function show(root, context) {
     found,
     place,
     nothing,
-    h("div", { class: "buttons pager" }, back, on),
+    pager,
   );
   place.append(table.element);
   table.sorted(asked.sort);
@@ -115,15 +122,16 @@ export function show(root, context) {
 
   const again = keepAsking(
     context, place, 3,
-    () => api.get("/hosts", { query: { ...asked, standing: asked.standing || null, failure: asked.failure || null, cursor: cursors.at(-1) ?? null, limit: LIMIT }, signal }),
+    () => api.get("/hosts", { query: { ...asked, ...direction(asked.sort), standing: asked.standing || null, failure: asked.failure || null, cursor: cursors.at(-1) ?? null, limit: LIMIT }, signal }),
     (page) => {
       const first = (cursors.length - 1) * LIMIT;
       ({ next } = page);
+      pager.hidden = cursors.length === 1 && next === null;
       back.disabled = cursors.length === 1;
       on.disabled = next === null;
       table.element.hidden = !page.hosts.length;
       table.show(page.hosts);
-      const range = page.hosts.length ? `${count(first + 1)}–${count(first + page.hosts.length)} of ` : "";
+      const range = page.hosts.length && !pager.hidden ? `${count(first + 1)}–${count(first + page.hosts.length)} of ` : "";
       say(found, page.total ? `${range}${counted(page.matched, "host")}${page.matched < page.total ? ` that match, of ${count(page.total)} known` : ""}` : "");
       fill(nothing, page.hosts.length ? null : page.total
         ? asked.failure
@@ -144,10 +152,19 @@ function failureOf(host) {
 
 /**
  * @param {string | null} given
- * @returns {HostSort}
+ * @returns {Order}
  */
 function sortOf(given) {
   return SORTS.find(([key]) => key === given)?.[0] ?? "queued";
+}
+
+/**
+ * An order as the API takes it.
+ * @param {Order} order
+ * @returns {{ sort: HostSort, reverse: boolean }}
+ */
+function direction(order) {
+  return { sort: /** @type {HostSort} */ (order.replace("-", "")), reverse: order.startsWith("-") };
 }
 
 /**

@@ -1,6 +1,6 @@
 // The fetch log: every visit, newest first, with filters.
 
-import { button, field, h, select } from "../dom.js";
+import { button, empty, field, h, link, select } from "../dom.js";
 import { Visits } from "../visits.js";
 
 /**
@@ -26,7 +26,14 @@ export function show(root, context) {
   const ranged = query.get("from") || query.get("to") ? "range" : (query.get("time") ?? "");
   const time = select(TIMES, ranged);
   const between = h("div", { class: "filters" }, field("From", from), field("To", to));
-  const visits = new Visits(context, {}, { caption: "Visits" });
+  /** @type {Wanted} */
+  let wanted = {};
+  const visits = new Visits(context, {}, {
+    caption: "Visits",
+    none: () => (Object.keys(wanted).length
+      ? empty("No such visit", "Nothing in the fetch log matches. Clear a filter to see more.")
+      : empty("No visit has ended yet", "Every visit is listed here when it has ended. ", link("#/hosts?sort=next_visit", "See what the hosts wait for"), ".")),
+  });
   root.append(
     h("h1", {}, "Fetch log"),
     h(
@@ -52,13 +59,12 @@ export function show(root, context) {
     };
     const said = new URLSearchParams(Object.entries(kept).filter(([, value]) => value));
     history.replaceState(null, "", `#/log${said.size ? `?${said}` : ""}`);
-    /** @type {Wanted} */
-    const wanted = {};
+    wanted = {};
     if (kept.outcome) wanted.outcome = kept.outcome;
     if (kept.text) wanted.text = kept.text;
     if (kept.host) wanted.host = kept.host;
     if (kept.status && status.validity.valid) wanted.status = Number(kept.status);
-    if (kept.time) wanted.since = Math.max(0, live.now() - Number(kept.time));
+    if (kept.time) wanted.since = Math.max(0, live.status.time - Number(kept.time));
     const [since, until] = [seconds(kept.from), seconds(kept.to)];
     if (since !== null) wanted.since = since;
     if (until !== null) wanted.until = until;

@@ -31,9 +31,9 @@ export function show(root, context) {
   /** @param {NodeView["state"]} value */
   const state = (value) => h("span", { class: `pill ${TONES[value] ?? "warn"}` }, capital(words(value)));
   /** @param {number | null} time */
-  const ago = (time) => (time === null ? "–" : `${span(Math.max(0, Math.round(live.now() - time)))} ago`);
+  const ago = (time) => (time === null ? "–" : relative(Math.min(time, live.now()), live.now()));
   /** @param {NodeView} node */
-  const late = (node) => node.last_heartbeat !== null && live.now() - node.last_heartbeat > 10;
+  const late = (node) => node.last_heartbeat !== null && live.status.read_only === null && live.now() - node.last_heartbeat > 10;
   /**
    * A second line, where there is something to say.
    * @param {number | null} known
@@ -66,12 +66,14 @@ export function show(root, context) {
   /** @param {ControlNodeView} node */
   const heard = (node) => (node.last_heartbeat === null ? "–" : relative(node.last_heartbeat, live.now()));
   const controls = new Table({ caption: "Control nodes", className: "cards", key: (node) => node.id, columns: controlColumns });
+  // Files are shown by a process that controls nothing.
+  const leading = h("section", { class: "card", hidden: live.status.read_only !== null }, h("h2", {}, "Control nodes"), controls.element);
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
     plots.element,
     adding,
-    h("section", { class: "card" }, h("h2", {}, "Control nodes"), controls.element),
+    leading,
   );
   const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => { table.show(nodes); plots.show(nodes); });
   keepAsking(context, adding, 30, () => api.get("/commands", { signal }), (offered) => showAdding(adding, offered, context, again));
@@ -107,7 +109,7 @@ function commands(node, { api, live }, again) {
   };
   if (["running", "joining", "disk_full"].includes(node.state)) offer("Pause", "pause");
   if (node.state === "paused") offer("Resume", "resume");
-  if (node.state !== "leaving" && node.state !== "finished" && live.status?.mode !== "standalone") {
+  if (node.state !== "leaving" && node.state !== "finished" && live.status.mode !== "standalone") {
     offer("Remove…", "remove", { class: "danger" }, () =>
       confirmed(`Remove node ${node.id}?`, h("p", {}, "Its partitions move to the other nodes, then its process ends. Nothing is lost."), "Remove the node"));
   }
@@ -122,10 +124,10 @@ function commands(node, { api, live }, again) {
  */
 function showAdding(place, offered, { api, operates, live }, again) {
   // A standalone crawl is one node: a button that never works says nothing.
-  place.hidden = live.status?.mode === "standalone";
+  place.hidden = live.status.mode === "standalone" || !operates;
   const one = offered.find(({ command: name }) => name === "add_node");
   /** @type {HTMLButtonElement} */
-  const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available || !operates });
+  const go = button("Add a node", () => doing(go, async () => { if (await command(api, "add_node")) again(); }), { disabled: !one?.available });
   fill(
     place,
     h("h2", {}, "Add a node"),

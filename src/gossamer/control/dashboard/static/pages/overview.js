@@ -3,7 +3,7 @@
 import { keepAsking } from "../asking.js";
 import { COMMANDS, command } from "../commands.js";
 import { button, empty, fill, h, link, prose, s, say, web } from "../dom.js";
-import { bytes, capital, count, counted, figure, large, percent, relative, short, span, words } from "../format.js";
+import { bytes, capital, count, counted, ended, figure, large, percent, relative, short, span, words } from "../format.js";
 import { besidePages, visitsInWords } from "../counts.js";
 import { doing } from "../notices.js";
 import { GROUPS, outcomeSeries, total } from "../outcomes.js";
@@ -19,8 +19,8 @@ import { Waits } from "../waits.js";
  * @import { Outcomes } from "../outcomes.js"
  * @import { Values } from "../past.js"
  * @import { Context } from "../shell.js"
+ * @import { Live } from "../live.js"
  */
-
 
 /**
  * @param {HTMLElement} root
@@ -34,8 +34,9 @@ export function show(root, context) {
   const waits = new Waits(outcomes);
   const plots = makePlots();
   const totals = h("div", {});
+  const sums = h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals);
   const commands = h("div", { class: "commands" });
-  const { range, between, choose } = rangeChoice(() => live.now(), () => past.oldest, (seconds, fixed) => load(seconds, fixed));
+  const { range, between, choose } = rangeChoice(() => live.status.time, () => past.oldest, (seconds, fixed) => load(seconds, fixed));
   const inner = h("div", {});
   const early = h("div", {});
   const overTime = h(
@@ -54,7 +55,7 @@ export function show(root, context) {
     h(
       "div",
       { class: "halves" },
-      h("section", { class: "card" }, h("h2", {}, "Outcomes so far"), totals),
+      sums,
       h("section", { class: "card" }, h("h2", {}, "Commands"), commands),
     ),
     h("div", { class: "below" }, h("section", { class: "card" }, h("h2", {}, "Inside the nodes"), inner)),
@@ -63,11 +64,12 @@ export function show(root, context) {
   );
 
   const draw = () => {
-    if (document.hidden || !live.status) return;
+    if (document.hidden) return;
     tiles.show(live.status, live.now());
     waits.show(live.status, live.now());
     // Before the first visit has ended, plots would be blank: what there is to do says more.
     overTime.hidden = live.status.visits === 0;
+    sums.hidden = overTime.hidden;
     showEarly(early, live.status, live.now());
     showInner(inner, live.status.inner);
     if (!overTime.hidden) drawPlots(plots, past, live.status, outcomes);
@@ -85,18 +87,12 @@ export function show(root, context) {
       // The line says that it is lost; it is loaded when it is back.
     }
   }
-  let begun = false;
-  /** Of a crawl that runs the last minutes are shown first, of one that has ended all of it. */
-  const begin = () => {
-    if (begun || !live.status) return;
-    begun = true;
-    choose(live.status.read_only === null ? 600 : ALL);
-  };
-  live.on("status", (status) => { begin(); past.add(status); draw(); }, signal);
+  live.on("status", (status) => { past.add(status); draw(); }, signal);
   live.on("again", () => load(past.seconds, past.fixed), signal);
   signal.addEventListener("abort", () => { for (const plot of Object.values(plots)) plot.close(); });
-  begin();
-  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live.now()));
+  // Of a crawl that runs the last minutes are shown first, of one that has ended all of it.
+  choose(live.status.read_only === null ? 600 : ALL);
+  const look = keepAsking(context, alerts, 5, () => api.get("/alerts", { signal }), (found) => showAlerts(alerts, found, live));
   /** @type {() => unknown} */
   const offered = keepAsking(context, commands, 10, () => api.get("/commands", { signal }), (found) => showCommands(commands, found, context, () => offered()));
   live.on("event", ({ kind }) => {
@@ -133,6 +129,10 @@ function drawPlots(plots, past, status, outcomes) {
     gauges: ["urls_queued", "hosts_active", "hosts_waiting", "hosts_set_aside"],
   });
   const { times } = data;
+  // A fetch log tells of visits, not of queues: plots without a reading are left out where none is to come.
+  for (const [plot, values] of /** @type {[Plot, Values][]} */ ([[plots.queue, data.urls_queued], [plots.hosts, data.hosts_active]])) {
+    plot.element.hidden = status.read_only !== null && values.every((value) => value === null);
+  }
   /**
    * @param {string} label
    * @param {Values} values
@@ -238,6 +238,7 @@ function timeLeft(status, now) {
   if (status.activity === "finished") return ["Done", "nothing is left to crawl"];
   if (status.activity === "limit_reached") return ["Done", status.note || "a limit was reached"];
   if (status.activity === "paused") return ["Paused", `worked ${span(status.seconds)} so far`];
+  if (status.visits === 0) return ["–", "cannot be told before the first visit has ended"];
   if (status.eta_seconds === null) {
     const due = status.next_due !== null && status.next_due > now ? `next visit ${relative(status.next_due, now)}` : "cannot be told yet";
     return ["–", due];
@@ -250,25 +251,35 @@ function timeLeft(status, now) {
 /**
  * @param {HTMLElement} place
  * @param {Alert[]} alerts
- * @param {number} now
+ * @param {Live} live
  */
-function showAlerts(place, alerts, now) {
+function showAlerts(place, alerts, live) {
+  const now = live.now();
   const key = JSON.stringify(alerts);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   fill(
     place,
-    alerts.map((alert) =>
+    bySeverity(alerts).map((alert) =>
       h(
         "div",
         { class: `alert alert-${alert.severity}` },
         h("p", {}, h("strong", {}, `${capital(alert.severity)}: `), web(alert.text)),
-        h("p", { class: "hint" }, ...prose(capital(alert.hint)), ` · since ${relative(alert.since, now)}`),
+        h("p", { class: "hint" }, ...prose(capital(alert.hint)), live.status.read_only === null && ` · since ${relative(alert.since, now)}`),
         alert.host && h("p", {}, link(`#/hosts/${encodeURIComponent(alert.host)}`, web(alert.host))),
         concerned(alert),
       ),
     ),
   );
+}
+
+/**
+ * The worst first.
+ * @param {Alert[]} alerts
+ */
+function bySeverity(alerts) {
+  const order = ["critical", "warning", "notice"];
+  return alerts.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 }
 
 /**
@@ -308,10 +319,6 @@ function showTotals(place, status, outcomes) {
   const key = JSON.stringify([rows, status.robots_files, status.sitemaps, status.probes, status.unvisited]);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
-  if (!rows.length) {
-    fill(place, h("p", { class: "hint" }, "No visit has ended yet."));
-    return;
-  }
   const all = rows.reduce((sum, [, number]) => sum + number, 0);
   const most = rows[0]?.[1] ?? 1;
   fill(
@@ -357,26 +364,27 @@ function bar(share, colour) {
  * @param {Context} context
  * @param {() => void} again
  */
-function showCommands(place, offered, { api, operates, live }, again) {
+function showCommands(place, offered, { api, operates, looksOnly, live }, again) {
   const key = JSON.stringify(offered);
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   fill(
     place,
-    !operates && h("p", { class: "hint" }, "This token may look and change nothing; sign in with the other one to give commands."),
-    h(
+    !operates && h("p", { class: "hint" }, ...prose(looksOnly)),
+    operates && h(
       "ul",
       {},
-      offered.map(({ command: name, available, reason }) => {
+      // A standalone crawl is one node: what never works is not offered.
+      offered.filter(({ command: name }) => name !== "add_node" || live.status.mode === "cluster").map(({ command: name, available, reason }) => {
         const { label, meaning } = COMMANDS[name];
         /** @type {HTMLButtonElement} */
         const go = button(label, () => doing(go, async () => { if (await command(api, name)) again(); }), {
           class: name === "stop" ? "danger" : null,
-          disabled: !available || !operates,
+          disabled: !available,
         });
-        return h("li", {}, go, h("span", { class: "hint" }, ...(available ? [meaning] : prose(capital(reason ?? "not available now")))));
+        return h("li", {}, go, h("span", { class: "hint" }, ...(available ? [meaning] : prose(ended(capital(reason ?? "not available now"))))));
       }),
     ),
-    h("p", { class: "hint" }, live.status ? `Gossamer ${live.status.version}, ${live.status.mode === "cluster" ? counted(live.status.nodes, "node") : "standalone"}.` : ""),
+    h("p", { class: "hint" }, `Gossamer ${live.status.version}, ${live.status.mode === "cluster" ? counted(live.status.nodes, "node") : "standalone"}.`),
   );
 }

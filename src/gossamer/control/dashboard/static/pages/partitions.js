@@ -34,7 +34,7 @@ export function show(root, context) {
   const choose = select(METRICS, metric, () => { metric = METRICS.find(([key]) => key === choose.value)?.[0] ?? metric; draw(); });
   /** @type {Column<Owner>[]} */
   const columns = [
-    { label: "Owner", order: (owner) => owner.node, of: (owner) => [owner.node, owner.colour], draw: ({ node, colour }) => [h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)] },
+    { label: "Owner", order: (owner) => owner.node, of: (owner) => [owner.node, owner.colour], draw: ({ node, colour }) => h("span", {}, h("span", { class: `swatch c${colour}` }), node === null ? "nobody" : web(node)) },
     { label: "Partitions", number: true, order: (owner) => owner.partitions, of: (owner) => count(owner.partitions) },
     { label: "Share", number: true, of: (owner) => owner.share },
     { label: "Hosts", number: true, order: (owner) => owner.hosts, of: (owner) => count(owner.hosts) },
@@ -68,7 +68,15 @@ export function show(root, context) {
     owners.show(sums(map.partitions, colour));
     showMoves(moves, moving);
   };
-  keepAsking(context, picture.element, 5, () => api.get("/partitions", { signal }), (answer) => { map = answer; draw(); });
+  keepAsking(context, picture.element, 5, () => api.get("/partitions", { signal }), (answer) => {
+    // Where nothing is queued any more, what was brought says more.
+    if (!map && answer.partitions.every(({ queued }) => queued === 0) && answer.partitions.some(({ pages }) => pages > 0)) {
+      metric = "pages";
+      choose.value = metric;
+    }
+    map = answer;
+    draw();
+  });
 }
 
 /**
@@ -109,7 +117,9 @@ function showMoves(place, moving) {
  */
 class Picture {
   #svg = s("svg", { class: "map", tabindex: "0", role: "listbox" });
-  #readout = h("p", { class: "readout" }, "Point at a cell, or use the arrow keys.");
+  #readout = h("p", { class: "readout" });
+  /** What is said while none is chosen. */
+  #about = "";
   element = h("div", {}, this.#svg, this.#readout);
   /** @type {Cell[]} */
   #cells = [];
@@ -171,6 +181,7 @@ class Picture {
         });
       }),
     );
+    this.#about = `Darker is more: the darkest has ${count(most)} ${METRICS.find(([key]) => key === metric)?.[1] ?? metric}. Point at a cell, or use the arrow keys.`;
     this.#say();
   }
 
@@ -193,7 +204,8 @@ class Picture {
 
   #say() {
     const cell = this.#chosen === null ? null : this.#cells[this.#chosen];
-    if (cell) fill(this.#readout, h("b", {}, cellName(cell)), ": ", web(cellOwner(cell)), ` · ${cellSizes(cell).join(" · ")}`);
+    if (!cell) say(this.#readout, this.#about);
+    else fill(this.#readout, h("b", {}, cellName(cell)), ": ", web(cellOwner(cell)), ` · ${cellSizes(cell).join(" · ")}`);
   }
 }
 

@@ -25,7 +25,7 @@ const MOST_BYTES = 1_500_000;
  * @param {Context} context
  */
 export function show(root, context) {
-  const { api, signal, operates, outcomes } = context;
+  const { api, signal, operates, looksOnly, outcomes } = context;
   const begun = h("section", { class: "card" });
   const text = h("textarea", { rows: 6, spellcheck: "false", autocapitalize: "none", required: true, placeholder: "https://example.org/\nhttps://example.net/start" });
   const file = h("input", { type: "file", accept: ".txt,text/plain" });
@@ -76,7 +76,7 @@ export function show(root, context) {
   place.append(table.element);
   root.append(
     h("h1", {}, "Seeds"),
-    operates ? form : h("p", { class: "hint" }, "This token may look; submitting seeds needs the other one."),
+    operates ? form : h("p", { class: "hint" }, looksOnly),
     begun,
     h("h2", {}, "Submissions to this crawl"),
     place,
@@ -90,7 +90,7 @@ export function show(root, context) {
     table.element.hidden = !page.submissions.length;
     table.show(page.submissions);
     more.hidden = page.next === null || shown >= 500;
-    fill(nothing, page.submissions.length ? null : empty("None yet", "What you submit above is listed here, with what became of each."));
+    fill(nothing, page.submissions.length ? null : empty("None", operates ? "What you submit above is listed here, with what became of each." : "What is submitted to a running crawl is listed here, with what became of each."));
   });
 }
 
@@ -103,7 +103,7 @@ export function show(root, context) {
 function showFirst(place, page, outcomes) {
   const head = h("h2", {}, "Begun with");
   if (!page.total) {
-    fill(place, head, h("p", { class: "hint" }, "The seeds that this crawl was begun with were not noted. Submit others above."));
+    fill(place, head, h("p", { class: "hint" }, "The seeds that this crawl was begun with were not noted."));
     return;
   }
   fill(

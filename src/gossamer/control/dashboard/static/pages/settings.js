@@ -17,13 +17,13 @@ import { doing, tell } from "../notices.js";
  * @param {Context} context
  */
 export function show(root, context) {
-  const { api, live, signal } = context;
+  const { api, live, signal, operates, looksOnly } = context;
   /** @type {SettingsView | null} */
   let view = null;
   /** @type {Map<string, Row>} */
   const rows = new Map();
   const search = h("input", { type: "search", id: "find-setting", autocapitalize: "none", spellcheck: "false" });
-  const only = h("select", { id: "which-settings" }, [["live", "that can change now"], ["changed", "that were changed"], ["all", "all"]].map(([key, label]) => h("option", { value: key }, label)));
+  const only = h("select", { id: "which-settings" }, [["live", "that can change now"], ["changed", "that were changed"], ["all", "all"]].map(([key, label]) => h("option", { value: key, selected: key === (operates ? "live" : "all") }, label)));
   const version = h("p", { class: "hint", role: "status" });
   const list = h("div", { class: "settings" });
   const index = h("nav", { class: "index", "aria-label": "Sections" });
@@ -62,7 +62,7 @@ export function show(root, context) {
 
   const again = keepAsking(context, list, 10, () => api.get("/settings", { signal }), (found) => {
     view = found;
-    say(version, found.version ? `Version ${found.version}. A change applies to all nodes and outlives restarts.` : "As the crawl was begun. A change applies to all nodes and outlives restarts.");
+    say(version, `${found.version ? `Version ${found.version}` : "As the crawl was begun"}. ${operates ? "A change applies to all nodes and outlives restarts." : looksOnly}`);
     for (const setting of found.settings) {
       const row = rows.get(setting.name) ?? place(setting);
       row.show(setting);
@@ -210,7 +210,7 @@ function range(setting) {
   const parts = [setting.choices ? setting.choices.join(", ") : KINDS[setting.kind] ?? setting.kind];
   if (setting.unit) parts.push(setting.unit);
   /** @param {number} limit */
-  const end = (limit) => (setting.kind === "duration" ? span(limit) : setting.kind === "size" ? bytes(limit) : value(limit));
+  const end = (limit) => (setting.kind === "duration" ? span(limit) : setting.kind === "size" ? bytes(limit) : value(limit)).replaceAll(" ", "\u00A0");
   if (setting.minimum !== null && setting.maximum !== null) parts.push(`${end(setting.minimum)} to ${end(setting.maximum)}`);
   else if (setting.minimum !== null) parts.push(`from ${end(setting.minimum)}`);
   else if (setting.maximum !== null) parts.push(`up to ${end(setting.maximum)}`);
@@ -224,7 +224,7 @@ function range(setting) {
  * @param {() => void} after
  */
 function history(changes, { api, operates }, after) {
-  if (!changes.length) return empty("No changes yet", "Each change is listed here with who made it, when, and the old value; and can be undone.");
+  if (!changes.length) return empty("No changes yet", operates ? "Each change is listed here with who made it, when, and the old value; and can be undone." : "No setting was changed since the crawl was begun.");
   return h("ol", { class: "changes", reversed: true }, changes.map((change) => {
     /** @type {HTMLButtonElement} */
     const go = button("Undo", () => doing(go, async () => {

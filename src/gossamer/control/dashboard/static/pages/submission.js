@@ -7,7 +7,6 @@ import { Table } from "../table.js";
 
 /**
  * @import { SeedFate } from "api"
- * @import { Child } from "../dom.js"
  * @import { Outcomes } from "../outcomes.js"
  * @import { Context } from "../shell.js"
  * @import { Column } from "../table.js"
@@ -38,13 +37,16 @@ export function show(root, context) {
   const table = new Table({ caption: "Seeds of the submission", className: "cards", key: (fate) => fate.key, columns });
   const back = button("Previous", () => { offset = Math.max(0, offset - LIMIT); again(); });
   const on = button("Next", () => { offset = next ?? offset; again(); });
+  const pager = h("div", { class: "buttons pager", hidden: true }, back, on);
   place.append(table.element);
-  root.append(h("p", { class: "crumb" }, link("#/seeds", "Seeds")), h("h1", {}, number === 0 ? "Begun with" : `Submission ${context.rest}`), range, place, h("div", { class: "buttons pager" }, back, on));
+  root.append(h("p", { class: "crumb" }, link("#/seeds", "Seeds")), h("h1", {}, number === 0 ? "Begun with" : `Submission ${context.rest}`), range, place, pager);
   const again = keepAsking(context, place, 2, () => api.get("/seeds/{number}", { path: { number }, query: { offset, limit: LIMIT }, signal }), (page) => {
     ({ next } = page);
+    pager.hidden = offset === 0 && next === null;
     back.disabled = offset === 0;
     on.disabled = next === null;
-    say(range, `${count(offset + 1)}–${count(offset + page.fates.length)} of ${counted(page.total, "seed")}`);
+    const part = pager.hidden ? "" : `${count(offset + 1)}–${count(offset + page.fates.length)} of `;
+    say(range, `${part}${counted(page.total, "seed")}`);
     table.show(page.fates.map((fate, at) => ({ ...fate, key: `${offset + at} ${fate.url}` })));
   });
 }
@@ -52,13 +54,12 @@ export function show(root, context) {
 /**
  * @param {SeedFate} fate
  * @param {Outcomes} outcomes
- * @returns {Child | Child[]}
  */
 export function became(fate, outcomes) {
-  if (!fate.taken) return [h("span", { class: "pill bad" }, "refused"), " ", web(fate.reason ?? "")];
+  if (!fate.taken) return h("span", {}, h("span", { class: "pill bad" }, "refused"), " ", web(fate.reason ?? ""));
   if (fate.outcome !== null) {
     const status = fate.status === null ? "" : ` (${fate.status})`;
-    return [h("span", { class: `pill ${TONES[outcomes.group(fate.outcome)]}`, title: outcomes.meaning(fate.outcome) }, words(fate.outcome)), status];
+    return h("span", {}, h("span", { class: `pill ${TONES[outcomes.group(fate.outcome)]}`, title: outcomes.meaning(fate.outcome) }, words(fate.outcome)), status);
   }
   return h("span", { class: "pill calm" }, fate.queued ? "queued" : "taken, not visited");
 }

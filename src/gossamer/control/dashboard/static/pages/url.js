@@ -14,6 +14,7 @@ import { account as hostAccount } from "./host.js";
  * @import { Child } from "../dom.js"
  * @import { Outcomes } from "../outcomes.js"
  * @import { Context } from "../shell.js"
+ * @import { Live } from "../live.js"
  */
 
 /**
@@ -55,8 +56,8 @@ export function show(root, context) {
   place.append(about, more, host);
   let url = "";
   again = keepAsking(context, about, 5, () => api.get("/urls", { query: { url: asked }, signal }), (account) => {
-    fill(about, describe(account, live.now(), outcomes));
-    fill(host, account.host_state && [h("h2", {}, "Its host"), hostAccount(account.host_state, live.now())]);
+    fill(about, describe(account, live, outcomes));
+    fill(host, account.host_state && [h("h2", {}, "Its host"), hostAccount(account.host_state, live)]);
     if (account.url === null || account.url === url) return;
     ({ url } = account);
     fill(more, history(context, url), stored(context, url, Number.isInteger(account.last_visit?.warc_file)));
@@ -65,10 +66,11 @@ export function show(root, context) {
 
 /**
  * @param {UrlAccount} account
- * @param {number} now
+ * @param {Live} live
  * @param {Outcomes} outcomes
  */
-function describe(account, now, outcomes) {
+function describe(account, live, outcomes) {
+  const now = live.now();
   const { url, host } = account;
   if (url === null || host === null) {
     return h("section", { class: "card" }, h("p", { class: "verdict" }, "This is no URL to visit: ", web(account.refused ?? "it cannot be read")), facts([["Given", webUrl(account.given)]]));
@@ -77,7 +79,7 @@ function describe(account, now, outcomes) {
     h(
       "section",
       { class: "card" },
-      h("p", { class: "verdict" }, ...verdict(account, now)),
+      h("p", { class: "verdict" }, ...verdict(account, live)),
       facts([
         ["Canonical form", webUrl(url)],
         ["Given", account.given === url ? null : webUrl(account.given)],
@@ -119,18 +121,20 @@ function ruleDecisions(account) {
 /**
  * The gist in a sentence.
  * @param {UrlAccount} account
- * @param {number} now
+ * @param {Live} live
  * @returns {Child[]}
  */
-function verdict(account, now) {
+function verdict(account, live) {
+  const now = live.now();
   const { queued, last_visit: last, host_state: host } = account;
   if (account.out_of_scope !== null && !last) return ["It is not visited: out of scope (", web(account.out_of_scope), ")."];
   if (account.alias) return ["It is not visited: its host is ", web(account.alias.of), " under another name."];
   if (account.robots && !account.robots.allowed) return ["It is not visited: the site's robots rules forbid it."];
   if (queued) {
     if (host?.blocked) return ["It waits: its host is blocked."];
+    if (live.rests !== null) return [`It is queued, and not visited while ${live.rests}.`];
     if (queued.unknown !== null) return ["It is queued: ", web(queued.unknown), "."];
-    if (queued.not_before !== null && queued.not_before > now) return [`It is queued and waits for a time: ${relative(queued.not_before, now)}.`];
+    if (queued.not_before !== null && queued.not_before > now) return [`It is queued, for a visit ${relative(queued.not_before, now)} at the earliest.`];
     return [queued.ahead ? `It is queued: ${counted(queued.ahead, "URL")} of its host ${queued.ahead === 1 ? "is" : "are"} before it.` : "It is queued, and the next of its host."];
   }
   if (account.pattern?.set_aside) return ["It is set aside: visits to URLs like it brought nothing new."];
@@ -162,7 +166,7 @@ function robotsVerdict(account, now) {
 function queuePlace(queued, now) {
   if (queued === null) return "not queued";
   if (queued.unknown !== null) return web(queued.unknown);
-  const later = queued.not_before === null ? "" : `, not before ${relative(queued.not_before, now)}`;
+  const later = queued.not_before === null || queued.not_before <= now ? "" : `, ${relative(queued.not_before, now)} at the earliest`;
   return `${counted(queued.ahead ?? 0, "URL")} of its host before it, priority band ${queued.band}, depth ${queued.depth}, ${counted(queued.tries ?? 0, "try", "tries")} so far${later}`;
 }
 
@@ -182,7 +186,10 @@ function lastVisit(last, now, outcomes) {
  * @param {string} url
  */
 function history(context, url) {
-  const visits = new Visits(context, { url }, { caption: "Visits", limit: 20, host: false, url: false });
+  const visits = new Visits(context, { url }, {
+    caption: "Visits", limit: 20, host: false, url: false,
+    none: () => empty("Not visited yet", "Its visits are listed here when they have ended."),
+  });
   visits.begin();
   return h("div", {}, h("h2", {}, "Visits"), visits.element);
 }

@@ -41,6 +41,7 @@ from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.model import LimitSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown, values
+from gossamer.words import command
 
 
 def cluster(
@@ -248,7 +249,7 @@ def _tell(  # noqa: PLR0917
         summary.progress,
         out,
         interrupted=bool(interrupt.count) or summary.state == "stopping",
-        go_on=f"gossamer cluster --nodes {nodes} --resume --out {out}",
+        go_on=command("cluster", "--nodes", str(nodes), "--resume", "--out", out),
         files=out / "nodes" / "*",
         limits=limits,
     )

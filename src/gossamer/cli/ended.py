@@ -11,7 +11,7 @@ from gossamer.library.fetch_log import last_moment
 from gossamer.report.build import ending
 from gossamer.report.moments import moment
 from gossamer.report.progress import progress_of
-from gossamer.words import count, plain, size, span
+from gossamer.words import command, count, plain, size, span
 
 
 def ended_status(directory: Path) -> dict[str, Any] | None:
@@ -34,8 +34,8 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
     return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
 
 
-def show_ended(now: dict[str, Any], where: str) -> None:
-    """`where`: the crawl's directory, as a command takes it."""
+def show_ended(now: dict[str, Any], where: Path) -> None:
+    """`where`: the crawl's directory."""
     queued = f", {count(now['urls_queued'])} queued" if now["urls_seen"] else ""
     print(
         f"ended {moment(now['time'])} UTC after {span(now['seconds'])}: {count(now['pages'])} pages, "
@@ -45,6 +45,6 @@ def show_ended(now: dict[str, Any], where: str) -> None:
     if now["urls_set_aside"] and now["urls_seen"]:
         print(
             f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
-            f"them up, with: gossamer patterns {where}"
+            f"them up, with: {command('patterns', where)}"
         )
-    print(f"see more with: gossamer report {where}, or gossamer open {where}")
+    print(f"see more with: {command('report', where)}, or {command('open', where)}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import gossamer
 from gossamer.cli.commands import COMMANDS, GROUPS, Command
 from gossamer.errors import GossamerError, UsageError
+from gossamer.words import command as to_copy
 
 if TYPE_CHECKING:
     import typer
@@ -50,9 +51,9 @@ def _help() -> str:
 
 def _unknown(word: str) -> str:
     if word.startswith("-"):
-        return f"no option {word}; options follow the command: gossamer COMMAND {word}"
+        return f"no option {word}; options follow the command: {to_copy('COMMAND', word)}"
     if "." in word or "/" in word:
-        return f"no command is called {word!r}; to crawl from it: gossamer crawl {word}"
+        return f"no command is called {word!r}; to crawl from it: {to_copy('crawl', word)}"
     near = difflib.get_close_matches(word, COMMANDS, n=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(near)}?" if near else "; gossamer --help lists them"
     return f"no command is called {word!r}{hint}"

@@ -21,6 +21,7 @@ from gossamer.control.archive import ArchivedCrawl, ArchiveService
 from gossamer.errors import StateInUseError
 from gossamer.settings import CrawlSettings
 from gossamer.settings.model import ControlSettings
+from gossamer.words import command
 
 
 def open_(
@@ -52,7 +53,7 @@ def _in_use(look: Look) -> str:
         return f"the crawl in {look.out} is running; its dashboard: {look.served_at}"
     return (
         f"the crawl in {look.out} is running without a dashboard; start it with --serve to have one "
-        f"(gossamer report {look.out} works meanwhile)"
+        f"({command('report', look.out)} works meanwhile)"
     )
 
 

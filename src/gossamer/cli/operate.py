@@ -16,7 +16,7 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
 from gossamer.settings.units import duration
-from gossamer.words import count, plain, short_span, size, span
+from gossamer.words import command, count, plain, short_span, size, span
 
 Control = Annotated[
     str | None,
@@ -44,7 +44,7 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         # Only of a crawl that has ended: reading files needs much that asking a control node does not.
         from gossamer.cli.ended import show_ended  # noqa: PLC0415
 
-        show_ended(now, str(out or Path("crawl-out")))
+        show_ended(now, out or Path("crawl-out"))
         return
     left = left_words(now["eta_seconds"], now["eta_from"])
     left = f", {left}" if left else ""
@@ -65,7 +65,7 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
     if now["urls_set_aside"]:
         print(
             f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
-            f"them up, with: gossamer patterns{_where(control, out)}"
+            f"them up, with: {command('patterns', *_where(control, out))}"
         )
     if now["reranking"]:
         print(f"re-ranking: {count(now['reranking'])} hosts left")
@@ -89,9 +89,11 @@ def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list
         return ended, []
 
 
-def _where(control: str | None, out: Path | None) -> str:
-    """The options of a command about the same crawl."""
-    return f" {out}" if out is not None else f" --control {control}" if control is not None else ""
+def _where(control: str | None, out: Path | None) -> list[str | Path]:
+    """What a command about the same crawl is told."""
+    if out is not None:
+        return [out]
+    return [] if control is None else ["--control", control]
 
 
 def _door(view: dict[str, Any]) -> str:

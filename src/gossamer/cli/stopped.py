@@ -13,6 +13,7 @@ from gossamer.library import log_files
 from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings, load_saved
+from gossamer.words import command
 
 STANDALONE: Final = "standalone"
 """The name of the only node of a crawl of one process."""
@@ -37,8 +38,8 @@ def resume_command(directory: Path) -> str:
     """What goes on with a crawl: a cluster with all of its nodes, each of which has a part of it."""
     if is_cluster(directory):
         nodes = max(1, len(node_directories(directory)))
-        return f"gossamer cluster --nodes {nodes} --resume --out {directory}"
-    return f"gossamer crawl --resume --out {directory}"
+        return command("cluster", "--nodes", str(nodes), "--resume", "--out", directory)
+    return command("crawl", "--resume", "--out", directory)
 
 
 def check_kind(directory: Path, *, cluster: bool) -> None:

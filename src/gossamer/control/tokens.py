@@ -13,6 +13,7 @@ from typing import BinaryIO, Final
 
 from gossamer.control.schemas import Access, Role
 from gossamer.errors import GossamerError, SettingsError
+from gossamer.words import quoted
 
 FILES: Final = {Role.OPERATE: "token", Role.READ: "token-read"}
 ELSEWHERE: Final = "tokens"
@@ -66,7 +67,7 @@ def ensure_tokens(directory: Path, *, shared: bool = False) -> Tokens:
     if mode & 0o077:
         raise SettingsError(
             f"control.tokens: {directory} is open to others; make it yours alone "
-            f"(chmod 700 {directory}), or name another"
+            f"(chmod 700 {quoted(directory)}), or name another"
         )
     return Tokens({role: _ensure(directory / name) for role, name in FILES.items()})
 
@@ -89,7 +90,9 @@ def read_token(file: Path) -> str:
     except OSError as error:
         raise GossamerError(f"cannot read the token in {file}: {error.strerror}") from error
     if mode & 0o077:
-        raise GossamerError(f"{file} can be read by others; make it yours alone: chmod 600 {file}")
+        raise GossamerError(
+            f"{file} can be read by others; make it yours alone: chmod 600 {quoted(file)}"
+        )
     if not _LEAST <= len(text) <= _MOST or not text.isprintable() or " " in text:
         raise GossamerError(f"{file} holds no token; remove it to have a new one made")
     return text

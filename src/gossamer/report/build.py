@@ -17,7 +17,7 @@ from gossamer.report.visits import Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
-from gossamer.words import count, size, span
+from gossamer.words import command, count, size, span, with_directory
 
 HOSTS: Final = 10
 """Hosts in each list."""
@@ -86,7 +86,7 @@ def build(known: Known, visits: Visits, content: Content | None) -> Report:
         content=content,
         settings=_settings(known.settings),
         settings_known=known.settings is not None,
-        notes=[*known.notes, *_notes(visits)],
+        notes=[*known.notes, *_notes(visits, known.out)],
         version=gossamer.__version__,
     )
 
@@ -193,7 +193,7 @@ def _not_fetched(known: Known, visits: Visits, state: str) -> list[NotFetched]:
         if name == "deferred":
             continue
         remedy = REACTIONS[name].remedy if name in REACTIONS else ""
-        found.append(NotFetched(name, many, meaning(name), remedy.replace("DIR", str(known.out))))
+        found.append(NotFetched(name, many, meaning(name), with_directory(remedy, known.out)))
     return found
 
 
@@ -215,11 +215,11 @@ def _settings(settings: CrawlSettings | None) -> list[Setting]:
     ]
 
 
-def _notes(visits: Visits) -> list[str]:
+def _notes(visits: Visits, out: Path) -> list[str]:
     notes = []
     if visits.damaged:
         notes.append(
-            f"{count(visits.damaged)} lines of the log cannot be read; gossamer audit names them"
+            f"{count(visits.damaged)} lines of the log cannot be read; {command('audit', out)} names them"
         )
     if visits.hosts.cut:
         notes.append(

@@ -1,20 +1,31 @@
 """Errors: what we do wrong, or what our own machine does to us. Never an outcome.
 
-What happened and why is the message; what can be done about any error of its kind is the `remedy` of its
-class, which the command line says after the message.
+What happened and why is the message. What to do about it is said where the error is raised (`do`) or, for all errors of
+a kind, by the class (`remedy`), which the command line says after the message. A test finds errors that have neither.
 """
 
 from typing import ClassVar
 
 
 class GossamerError(Exception):
-    """The job itself failed; the message says what to do."""
+    """The job itself failed."""
 
     remedy: ClassVar[str] = ""
+    """What can be done about any error of this kind."""
+
+    def __init__(self, what: str = "", *, do: str = "") -> None:
+        """`what`: what happened and why. `do`: what can be done about it here, which is part of the message."""
+        super().__init__(f"{what}; {do}" if do else what)
+        self._says_what_to_do = bool(do)
+
+    def in_words(self) -> str:
+        """For people: what happened, why, and what to do."""
+        remedy = "" if self._says_what_to_do else self.remedy
+        return f"{self}; {remedy}" if remedy else str(self)
 
 
 class UsageError(GossamerError):
-    """Wrong use or wrong settings; the message names what is wrong."""
+    """Wrong use or wrong settings."""
 
 
 class SettingsError(UsageError):

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import open_nodes
 from gossamer.errors import UsageError
 from gossamer.words import plain
@@ -52,7 +53,7 @@ def aliases(
             node.close()
     found = {name: [row for one in told for row in one[name]] for name in ("aliases", "undone")}
     if json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     else:
         _show(msgspec.convert(found, Findings))
     if unknown:

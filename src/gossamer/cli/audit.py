@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
+from gossamer.cli.console import console
+from gossamer.cli.json_output import print_json
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.rules.left_out import REASONS
 from gossamer.words import count, plain, size
@@ -29,7 +29,7 @@ def audit(
     with _bar() as show:
         report = audit_crawl(directory, show)
     if json:
-        print(msgspec.json.encode(as_json(report, most)).decode())
+        print_json(as_json(report, most))
     else:
         _show(report, most)
     if not report.clean:
@@ -49,12 +49,12 @@ class _Bar:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[_Bar]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(stderr=True)
+    if not shown.is_terminal:
         yield _Bar(None)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=shown, transient=True) as progress:
         yield _Bar(progress)
 
 

@@ -4,12 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
+from gossamer.cli.console import console
 from gossamer.cli.effective import (
     cluster_overrides,
     crawl_overrides,
@@ -17,6 +16,7 @@ from gossamer.cli.effective import (
     least_level,
     saved,
 )
+from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import take_seeds
 from gossamer.cli.serving import tell_where
 from gossamer.cli.stopped import check_kind
@@ -134,7 +134,7 @@ def cluster(
             "map": summary.epoch,
             "files_brought_back": len(restored),
         }
-        print(msgspec.json.encode(values).decode())
+        print_json(values)
     if interrupt.count:
         raise typer.Exit(130)
     if had_nothing(summary.progress):
@@ -243,9 +243,9 @@ def _tell(  # noqa: PLR0917
     restored: list[Path],
     limits: LimitSettings,
 ) -> None:
-    console = Console(stderr=True)
+    told = console(stderr=True)
     show_summary(
-        console,
+        told,
         summary.progress,
         out,
         interrupted=bool(interrupt.count) or summary.state == "stopping",
@@ -254,4 +254,4 @@ def _tell(  # noqa: PLR0917
         limits=limits,
     )
     if restored:
-        console.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))
+        told.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))

@@ -16,7 +16,7 @@ from gossamer.errors import GossamerError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.library import export_cdxj, log_files, warc_files
 from gossamer.library.fetch_log import LogDamagedError
-from gossamer.words import command, count
+from gossamer.words import command, count, plain
 
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.
@@ -66,7 +66,7 @@ def export(
             sys.stdout.flush()
         else:
             number = _to_file(directory, format, output, html=html)
-            print(f"{output}: {count(number)} rows", file=sys.stderr)
+            print(f"{plain(str(output))}: {count(number)} rows", file=sys.stderr)
     except (StateError, LogDamagedError) as error:
         raise GossamerError(f"{error}; `{command('audit', directory)}` tells more") from error
     except BrokenPipeError:

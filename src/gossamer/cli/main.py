@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import gossamer
 from gossamer.cli.commands import COMMANDS, GROUPS, Command
+from gossamer.cli.terminal import harmless_streams
 from gossamer.errors import GossamerError, UsageError
 from gossamer.words import command as to_copy
+from gossamer.words import plain
 
 if TYPE_CHECKING:
     import typer
 
 WIDEST = 100
 """Columns of help: longer lines are hard to read."""
+LONGEST = 4000
+"""Characters of an error that are shown."""
 
 
 def _help() -> str:
@@ -115,12 +119,20 @@ def _run_command(command: Command, words: list[str]) -> int:
 
 def main() -> int:
     """Runs the command line and turns our errors into a line and an exit code."""
+    with harmless_streams():
+        return _main(sys.argv[1:])
+
+
+def _say(text: str) -> None:
+    # One line, whatever the arguments, names and answers that are told in it.
+    print(f"gossamer: {plain(text, LONGEST)}", file=sys.stderr)
+
+
+def _main(words: list[str]) -> int:
     try:
-        return _run(sys.argv[1:])
+        return _run(words)
     except GossamerError as error:
-        # What happened and why; then, for errors of a kind, what can be done about them.
-        remedy = f"; {error.remedy}" if error.remedy else ""
-        print(f"gossamer: {error}{remedy}", file=sys.stderr)
+        _say(error.in_words())
         return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # Whoever read has seen enough; nothing more can be said to them.
@@ -129,7 +141,7 @@ def main() -> int:
     except OSError as error:
         # Files of ours that cannot be read or written; nothing else of the system reaches this place.
         place = f"{error.filename}: " if error.filename else ""
-        print(f"gossamer: {place}{error.strerror or error}", file=sys.stderr)
+        _say(f"{place}{error.strerror or error}")
         return 1
     except KeyboardInterrupt:
         return 130

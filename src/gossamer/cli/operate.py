@@ -10,6 +10,7 @@ import typer
 
 from gossamer.cli.activity import left_words
 from gossamer.cli.assignments import assignments
+from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
@@ -27,10 +28,6 @@ Out = Annotated[
     typer.Option(help="The crawl's directory, which has URL and token [default: crawl-out]."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
-
-def print_json(value: object) -> None:
-    print(msgspec.json.encode(value).decode())
 
 
 def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
@@ -183,7 +180,8 @@ def set_(
 def _show_change(change: dict[str, Any]) -> None:
     for value in change["values"]:
         old, new = (msgspec.json.encode(value[name]).decode() for name in ("old", "new"))
-        print(f"version {change['version']} by {change['who']}: {value['name']}: {old} → {new}")
+        shown = f"{plain(value['name'])}: {plain(old)} → {plain(new)}"
+        print(f"version {change['version']} by {plain(change['who'])}: {shown}")
 
 
 def _show_settings(view: dict[str, Any], *, json: bool) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from gossamer.cli.found import Running, check_host, check_take_up, open_crawl
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import resume_command
 from gossamer.errors import UsageError
 from gossamer.model.findings import Findings, Parameter
@@ -67,7 +68,7 @@ def patterns(
     finally:
         crawl.close()
     if json:
-        print(msgspec.json.encode({**msgspec.to_builtins(found), "taken_up": taken}).decode())
+        print_json({**msgspec.to_builtins(found), "taken_up": taken})
         return
     go_on = ""
     if taken and not isinstance(crawl, Running):

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from gossamer.cli.console import console
 from gossamer.report import Visits, read_visits
 from gossamer.words import count
 
@@ -18,12 +18,12 @@ def read_log_of(directory: Path) -> Visits:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[int, int, int], None] | None]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(stderr=True)
+    if not shown.is_terminal:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=shown, transient=True) as progress:
         task = progress.add_task("reading the log", total=None)
 
         def tell(done: int, total: int, lines: int) -> None:

@@ -4,16 +4,17 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.console import Console
 
+from gossamer.cli.console import console
+from gossamer.cli.json_output import print_json
 from gossamer.cli.look import looked_at
 from gossamer.cli.reading import read_log_of
 from gossamer.disk import write_whole
 from gossamer.errors import GossamerError
 from gossamer.report import as_html, build, show
 from gossamer.report.content import read_content
+from gossamer.words import plain
 
 
 def report(
@@ -42,8 +43,8 @@ def report(
             write_whole(html, as_html(found).encode())
         except OSError as error:
             raise GossamerError(f"cannot write {html}: {error.strerror or error}") from error
-        print(f"report: {html}", file=sys.stderr)
+        print(f"report: {plain(str(html))}", file=sys.stderr)
     if json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     elif html is None:
-        show(found, Console(width=min(80, Console().width), highlight=False))
+        show(found, console(width=min(80, console().width)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.cli.json_output import print_json
 from gossamer.errors import UsageError
 from gossamer.settings import CrawlSettings, load, load_saved
 from gossamer.settings.nearest import nearest, unknown_setting
@@ -15,6 +16,7 @@ from gossamer.settings.removed import REMOVED
 from gossamer.settings.rows import Row, rows
 from gossamer.settings.table import shown, values
 from gossamer.settings.words import written
+from gossamer.words import plain
 
 WIDEST = 100
 LONGEST = 300
@@ -31,9 +33,9 @@ def settings(words: list[str] | None, *, out: Path | None, config: Path | None, 
     found = _found(words or [])
     if json:
         told = {"settings": [_as_json(row, defaults, now) for row in found]}
-        print(msgspec.json.encode(told).decode())
+        print_json(told)
         return
-    where = str(out or config)
+    where = plain(str(out or config))
     width = min(shutil.get_terminal_size().columns, WIDEST)
     for row in found:
         print(row.name)
@@ -124,5 +126,5 @@ def _value(value: Any, *, whole: bool) -> str:
     text = value if isinstance(value, str) and value else msgspec.json.encode(value).decode()
     if isinstance(value, list):
         text = text.replace('","', '", "')
-    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    text = plain(text, len(text))
     return text if whole or len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(value)} in all)"

@@ -14,6 +14,7 @@ import typer
 from gossamer.simweb import ALL_BEHAVIOURS, Options, OptionsError
 from gossamer.simweb import serve as start
 from gossamer.simweb import truth as compute
+from gossamer.words import plain
 
 app = typer.Typer(
     help="The simulated web: a deterministic web for tests and benchmarks.", no_args_is_help=True
@@ -21,7 +22,7 @@ app = typer.Typer(
 
 
 def _refuse(message: str) -> NoReturn:
-    print(f"gossamer simweb: {message}", file=sys.stderr)
+    print(f"gossamer simweb: {plain(message, 1000)}", file=sys.stderr)
     raise typer.Exit(2)
 
 

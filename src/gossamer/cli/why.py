@@ -11,6 +11,7 @@ import typer
 from gossamer import _native
 from gossamer._native import canonical_url
 from gossamer._native import host as host_of
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import is_cluster, node_directories, node_name
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.library import log_files, warc_files
@@ -39,7 +40,7 @@ def why(
     """Say what a crawl knows of a URL: seen, allowed, queued, visited, and when it is due."""
     account = explain(out, url) if control is None else ask(control, out, url)
     if json:
-        print(msgspec.json.encode(account).decode())
+        print_json(account)
         return
     for name, text in describe(account, time.time()):
         print(f"{name + ':':<12} {plain(text, 2500)}")

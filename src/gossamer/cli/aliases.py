@@ -57,7 +57,10 @@ def aliases(
     else:
         _show(msgspec.convert(found, Findings))
     if unknown:
-        raise UsageError(f"not an alias in {directory}: {', '.join(map(plain, unknown))}")
+        raise UsageError(
+            f"not an alias in {directory}: {', '.join(map(plain, unknown))}",
+            do="name a host as it is listed, with its port",
+        )
 
 
 def _show(found: Findings) -> None:

@@ -19,7 +19,7 @@ from gossamer.cluster.summary import Summary
 from gossamer.control.api.server import check
 from gossamer.control.process import ControlProcess
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError, SettingsError
+from gossamer.errors import FileError, SettingsError
 from gossamer.library.seeds import Refused, read_seeds
 from gossamer.logging import configure, logger
 from gossamer.model.choices import Level, ScopeKind
@@ -111,4 +111,4 @@ def _explained(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise GossamerError(f"cannot write in {out}: {error.strerror}") from error
+        raise FileError(f"cannot write in {out}: {error.strerror}") from error

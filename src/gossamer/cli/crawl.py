@@ -71,7 +71,7 @@ def crawl(
     effective = effective_settings(config, out, overrides, resume=resume)
     served = serve or serve_port is not None
     if stay and not served:
-        raise UsageError("--stay needs --serve: nobody could bring further seeds")
+        raise UsageError("--stay waits for seeds that nobody could bring", do="give --serve too")
     # Before the directory is begun: what is refused leaves nothing behind.
     policies = check_start(effective)
     none_given = resume and not urls and seeds is None

@@ -58,5 +58,5 @@ def effective_settings(
 def least_level(log_level: Level, *, quiet: bool, verbose: bool) -> Level:
     """The least that is logged, by the three options that say so."""
     if quiet and verbose:
-        raise UsageError("--quiet and --verbose say the opposite; give one of them")
+        raise UsageError("--quiet and --verbose say the opposite", do="give one of them")
     return Level.ERROR if quiet else Level.DEBUG if verbose else log_level

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from gossamer._native import StateError
-from gossamer.errors import GossamerError, UsageError
+from gossamer.errors import FileError, GossamerError, NoCrawlError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.library import export_cdxj, log_files, warc_files
 from gossamer.library.fetch_log import LogDamagedError
@@ -55,11 +55,13 @@ def export(
 ) -> None:
     """Write the pages, the links or the index of a crawl in a form that other programs read."""
     if not warc_files(directory) and not log_files(directory):
-        raise UsageError(f"{directory} holds no crawl (no log and no WARC files)")
+        raise NoCrawlError.at(directory, "no log and no WARC files")
     if format is Format.PARQUET and output is None:
-        raise UsageError("--format parquet needs --output FILE")
+        raise UsageError("--format parquet cannot go to standard output", do="give --output FILE")
     if html and format not in {Format.JSONL, Format.PARQUET}:
-        raise UsageError(f"--html goes with --format jsonl or parquet, not {format.value}")
+        raise UsageError(
+            f"--format {format.value} has no pages", do="give --html with --format jsonl or parquet"
+        )
     try:
         if output is None:
             _write(directory, format, sys.stdout.buffer, html=html)
@@ -68,7 +70,7 @@ def export(
             number = _to_file(directory, format, output, html=html)
             print(f"{plain(str(output))}: {count(number)} rows", file=sys.stderr)
     except (StateError, LogDamagedError) as error:
-        raise GossamerError(f"{error}; `{command('audit', directory)}` tells more") from error
+        raise GossamerError(str(error), do=f"`{command('audit', directory)}` tells more") from error
     except BrokenPipeError:
         # The reader has seen enough.
         sys.stderr.close()
@@ -88,7 +90,7 @@ def _to_file(directory: Path, format: Format, output: Path, *, html: bool) -> in
                 number = _write(directory, format, file, html=html)
         unfinished.replace(output)
     except OSError as error:
-        raise GossamerError(f"cannot write {output}: {error.strerror or error}") from error
+        raise FileError(f"cannot write {output}: {error.strerror or error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return number

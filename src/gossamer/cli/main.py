@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import gossamer
 from gossamer.cli.commands import COMMANDS, GROUPS, Command
 from gossamer.cli.terminal import harmless_streams
-from gossamer.errors import GossamerError, UsageError
+from gossamer.errors import FileError, GossamerError, UsageError
 from gossamer.words import command as to_copy
 from gossamer.words import plain
 
@@ -53,14 +53,15 @@ def _help() -> str:
     return "\n".join(lines)
 
 
-def _unknown(word: str) -> str:
+def _unknown(word: str) -> tuple[str, str]:
+    """What is wrong with a first word, and what may be meant."""
     if word.startswith("-"):
-        return f"no option {word}; options follow the command: {to_copy('COMMAND', word)}"
+        return f"no option {word}", f"options follow the command: {to_copy('COMMAND', word)}"
     if "." in word or "/" in word:
-        return f"no command is called {word!r}; to crawl from it: {to_copy('crawl', word)}"
+        return f"no command is called {word!r}", f"to crawl from it: {to_copy('crawl', word)}"
     near = difflib.get_close_matches(word, COMMANDS, n=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; gossamer --help lists them"
-    return f"no command is called {word!r}{hint}"
+    hint = f"did you mean {' or '.join(near)}?" if near else "gossamer --help lists them"
+    return f"no command is called {word!r}", hint
 
 
 def load(command: Command) -> Any:
@@ -101,7 +102,8 @@ def _run(words: list[str]) -> int:
         print(f"gossamer {gossamer.__version__}")
         return 0
     if first not in COMMANDS:
-        raise UsageError(_unknown(first))
+        what, hint = _unknown(first)
+        raise UsageError(what, do=hint)
     return _run_command(COMMANDS[first], words)
 
 
@@ -140,8 +142,8 @@ def _main(words: list[str]) -> int:
         return 0
     except OSError as error:
         # Files of ours that cannot be read or written; nothing else of the system reaches this place.
-        place = f"{error.filename}: " if error.filename else ""
-        _say(f"{place}{error.strerror or error}")
+        place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+        _say(FileError(f"{place}{error.strerror or error}").in_words())
         return 1
     except KeyboardInterrupt:
         return 130

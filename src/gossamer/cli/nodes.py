@@ -209,6 +209,6 @@ def _moment(text: str) -> float:
         return datetime.fromisoformat(text).astimezone().timestamp()
     except ValueError as error:
         raise UsageError(
-            f"--since takes a time such as 2026-11-15T12:00, or how long ago, such as 2h; "
-            f"got {text!r}"
+            f"--since: {text!r} is no time",
+            do="give a time such as 2026-11-15T12:00, or how long ago, such as 2h",
         ) from error

@@ -39,21 +39,25 @@ def open_(
     """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
     with looked_at(directory, host_list=True) as look:
         if look.running or look.served_at is not None:
-            raise StateInUseError(_in_use(look))
+            raise _in_use(look)
         crawl = ArchivedCrawl(look.known(), read_log_of(directory), look.nodes)
         settings = _control(look.settings, port, address)
         with _place(directory) as place:
             asyncio.run(_serve(crawl, settings, place, any_port=port is None))
 
 
-def _in_use(look: Look) -> str:
+def _in_use(look: Look) -> StateInUseError:
     if not look.running:
-        return f"the crawl in {look.out} is open already: {look.served_at}"
+        return StateInUseError(
+            f"the crawl in {look.out} is open already", do=f"see {look.served_at}"
+        )
     if look.served_at is not None:
-        return f"the crawl in {look.out} is running; its dashboard: {look.served_at}"
-    return (
-        f"the crawl in {look.out} is running without a dashboard; start it with --serve to have one "
-        f"({command('report', look.out)} works meanwhile)"
+        return StateInUseError(
+            f"the crawl in {look.out} is running", do=f"its own dashboard: {look.served_at}"
+        )
+    return StateInUseError(
+        f"the crawl in {look.out} is running without a dashboard",
+        do=f"start it with --serve to have one ({command('report', look.out)} works meanwhile)",
     )
 
 

@@ -122,9 +122,15 @@ def _command(name: str, meaning: str) -> Callable[..., None]:
             print("stop: kept; no crawl node runs now, and one that is started ends at once")
             return
         if not result["nodes"]:
-            raise GossamerError(f"no node is alive to confirm it: {name}")
+            raise GossamerError(
+                f"no node is alive to confirm it: {name}",
+                do="start a node (`gossamer node`), or ask again",
+            )
         if not result["confirmed"]:
-            raise GossamerError(f"not every node has confirmed: {name}")
+            raise GossamerError(
+                f"not every node has confirmed: {name}",
+                do="`gossamer nodes` shows how they are; the command can be given again",
+            )
 
     run.__doc__ = meaning
     run.__name__ = name
@@ -167,7 +173,9 @@ def set_(
         return
     if undo is not None:
         if values:
-            raise UsageError("--undo takes no values")
+            raise UsageError(
+                "--undo takes a whole change back, and no values", do="give one of them"
+            )
         change = client.post(f"/settings/changes/{undo}/undo")
     else:
         change = client.patch("/settings", {"values": assignments(values or [])})
@@ -237,11 +245,14 @@ def slow(
 ) -> None:
     """Visit these hosts at a gap of their own (politeness.overrides), until told otherwise."""
     if off == (gap is not None):
-        raise UsageError("give a gap, such as --gap 5s, or --off")
+        raise UsageError(
+            "it is not said how slow" if gap is None else "--gap and --off say the opposite",
+            do="give a gap, such as --gap 5s, or --off",
+        )
     try:
         seconds = None if gap is None else duration(gap)
     except ValueError as error:
-        raise UsageError(f"--gap: {error}") from error
+        raise UsageError(f"--gap: {error}", do="give a time such as 5s or 250ms") from error
     action = "speed_up" if off else "slow_down"
     _host(action, hosts, find(control, out), json=json, seconds=seconds)
 
@@ -286,7 +297,7 @@ def seed(
             if not one["taken"]:
                 print(f"refused: {plain(one['url'])}: {plain(one['reason'])}", file=sys.stderr)
     if not submission["taken"]:
-        raise UsageError("no seed could be taken")
+        raise UsageError("no seed could be taken", do="mend them, or name others")
 
 
 def _show_fate(fate: dict[str, Any]) -> None:

@@ -52,9 +52,9 @@ def patterns(
 ) -> None:
     """Show which URL patterns bring nothing new and which parameters change nothing, and overrule that."""
     if pattern is not None and not take_up:
-        raise UsageError("--pattern names what --take-up HOST takes up; say which host")
+        raise UsageError("--pattern names what is taken up", do="say of which host: --take-up HOST")
     if directory is not None and out is not None and directory != out:
-        raise UsageError("DIR and --out are the same thing; give one of them")
+        raise UsageError("DIR and --out are the same thing", do="give one of them")
     where = directory or out
     crawl = open_crawl(control, where)
     try:

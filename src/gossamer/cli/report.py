@@ -11,7 +11,7 @@ from gossamer.cli.json_output import print_json
 from gossamer.cli.look import looked_at
 from gossamer.cli.reading import read_log_of
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError
+from gossamer.errors import FileError
 from gossamer.report import as_html, build, show
 from gossamer.report.content import read_content
 from gossamer.words import plain
@@ -42,7 +42,7 @@ def report(
         try:
             write_whole(html, as_html(found).encode())
         except OSError as error:
-            raise GossamerError(f"cannot write {html}: {error.strerror or error}") from error
+            raise FileError(f"cannot write {html}: {error.strerror or error}") from error
         print(f"report: {plain(str(html))}", file=sys.stderr)
     if json:
         print_json(found)

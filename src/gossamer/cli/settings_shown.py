@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gossamer.cli.json_output import print_json
-from gossamer.errors import UsageError
+from gossamer.errors import NoCrawlError, UsageError
 from gossamer.settings import CrawlSettings, load, load_saved
 from gossamer.settings.nearest import nearest, unknown_setting
 from gossamer.settings.removed import REMOVED
@@ -48,11 +48,11 @@ def settings(words: list[str] | None, *, out: Path | None, config: Path | None, 
 
 def _read(out: Path | None, config: Path | None) -> CrawlSettings | None:
     if out is not None and config is not None:
-        raise UsageError("--out and --config both name values; give one of them")
+        raise UsageError("--out and --config both name values", do="give one of them")
     if out is not None:
         file = out / "crawl.toml"
         if not file.exists():
-            raise UsageError(f"{out} holds no crawl (no {file})")
+            raise NoCrawlError.at(out, f"no {file}")
         return load_saved(file)
     return None if config is None else load(config, {})
 
@@ -76,10 +76,10 @@ def _found(words: list[str]) -> list[Row]:
         return found
     gone = [old for old in REMOVED if any(word in _plainly(old) for word in sought)]
     if gone:
-        raise UsageError("; ".join(map(unknown_setting, gone)))
+        raise UsageError("; ".join(map(unknown_setting, gone)), do="gossamer settings lists all")
     near = list(dict.fromkeys(name for word in words for name in nearest(word)))
     hint = f"the nearest: {', '.join(near)}" if near else "gossamer settings lists all"
-    raise UsageError(f"no setting has {' '.join(words)!r} in its name or meaning; {hint}")
+    raise UsageError(f"no setting has {' '.join(words)!r} in its name or meaning", do=hint)
 
 
 def _plainly(text: str) -> str:

@@ -8,7 +8,13 @@ import msgspec
 
 from gossamer import _native
 from gossamer.control.leader.backup import Backup
-from gossamer.errors import GossamerError, StateInUseError, UsageError
+from gossamer.errors import (
+    BrokenStateError,
+    NoCrawlError,
+    SettingsError,
+    StateInUseError,
+    UsageError,
+)
 from gossamer.library import log_files
 from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
@@ -48,7 +54,7 @@ def check_kind(directory: Path, *, cluster: bool) -> None:
     if other:
         kind = "of one process" if cluster else "of a cluster"
         raise UsageError(
-            f"{directory} holds a crawl {kind}; go on with: {resume_command(directory)}"
+            f"{directory} holds a crawl {kind}", do=f"go on with: {resume_command(directory)}"
         )
 
 
@@ -61,7 +67,7 @@ def open_named(directory: Path, *, host_list: bool = False) -> dict[str, _native
     """The same by their names; `host_list`: with a list of all their hosts to look at."""
     if not is_cluster(directory):
         if not (directory / "state").exists():
-            raise UsageError(_nothing(directory, directory / "state"))
+            raise _nothing(directory, directory / "state")
         settings = load_saved(directory / "crawl.toml")
         return {STANDALONE: _open(directory, directory, settings, None, host_list=host_list)}
     settings = load_saved(directory / "crawl.toml")
@@ -74,17 +80,17 @@ def open_named(directory: Path, *, host_list: bool = False) -> dict[str, _native
         # All are open: they stay so.
         opened.pop_all()
     if not nodes:
-        raise UsageError(_nothing(directory, directory / "nodes" / "*" / "state"))
+        raise _nothing(directory, directory / "nodes" / "*" / "state")
     return nodes
 
 
-def _nothing(directory: Path, place: Path) -> str:
+def _nothing(directory: Path, place: Path) -> NoCrawlError:
     if log_files(directory):
-        return (
-            f"{directory} is a crawl without its state (no {place}), which this needs; "
-            "gossamer report, open, audit and export do without it"
+        return NoCrawlError(
+            f"{directory} is a crawl without its state (no {place}), which this needs",
+            do="gossamer report, open, audit and export do without it",
         )
-    return f"{directory} holds no crawl (no {place})"
+    return NoCrawlError.at(directory, f"no {place}")
 
 
 def node_name(place: Path) -> str:
@@ -92,7 +98,7 @@ def node_name(place: Path) -> str:
     try:
         return incarnation(place)
     except (OSError, msgspec.MsgspecError) as error:
-        raise GossamerError(f"cannot use {place}: {error}") from error
+        raise BrokenStateError(f"cannot use {place}: {error}") from error
 
 
 def _open(
@@ -103,9 +109,10 @@ def _open(
     except _native.StateInUseError as error:
         raise StateInUseError(
             f"the crawl in {crawl} is running, or open in `gossamer open`, and its state belongs to that process "
-            "until it ends; end it with Ctrl-C and ask again (--resume goes on with a crawl)"
+            "until it ends",
+            do="end it with Ctrl-C and ask again (--resume goes on with a crawl)",
         ) from error
     except (_native.StateError, _native.VersionError, OSError) as error:
-        raise GossamerError(str(error)) from error
+        raise BrokenStateError(f"{place}: {error}") from error
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise SettingsError(f"{crawl / 'crawl.toml'}: {error}") from error

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.cli.look import looked_at
+from gossamer.cli.loudness import Loudness
 from gossamer.cli.reading import read_log_of
 from gossamer.control.archive import archived_status
 from gossamer.errors import UsageError
@@ -14,7 +15,7 @@ from gossamer.report.progress import progress_of
 from gossamer.words import command, count, plain, size, span
 
 
-def ended_status(directory: Path) -> dict[str, Any] | None:
+def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
     """As the control API would give it; None: there is no crawl here, or it runs."""
     try:
         with looked_at(directory) as look:
@@ -26,7 +27,7 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
         return None
     if progress is None:
         # Without a state only the log tells, and all of it must be read.
-        visits = read_log_of(directory)
+        visits = read_log_of(directory, loud)
         progress, ended, received = progress_of(visits), visits.ended, visits.bytes
     else:
         ended, received = last_moment(directory), progress.bytes

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.look import Look, looked_at
+from gossamer.cli.loudness import Quiet, Verbose, loudness
 from gossamer.cli.reading import read_log_of
 from gossamer.cli.serving import tell_where
 from gossamer.control.api.server import PortTakenError, listen, serve
@@ -35,15 +36,18 @@ def open_(
     address: Annotated[
         str | None, typer.Option(help="Address to listen on [default: control.address].")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
+    loud = loudness(quiet=quiet, verbose=verbose)
     with looked_at(directory, host_list=True) as look:
         if look.running or look.served_at is not None:
             raise _in_use(look)
-        crawl = ArchivedCrawl(look.known(), read_log_of(directory), look.nodes)
+        crawl = ArchivedCrawl(look.known(), read_log_of(directory, loud), look.nodes)
         settings = _control(look.settings, port, address)
         with _place(directory) as place:
-            asyncio.run(_serve(crawl, settings, place, any_port=port is None))
+            asyncio.run(_serve(crawl, settings, place, any_port=port is None, quiet=quiet))
 
 
 def _in_use(look: Look) -> StateInUseError:
@@ -83,7 +87,7 @@ def _place(directory: Path) -> Iterator[Path]:
 
 
 async def _serve(
-    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool
+    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool, quiet: bool
 ) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -96,8 +100,9 @@ async def _serve(
         # Before the server waits for them, watchers are let go.
         stack.callback(service.let_go)
         service.served_at(serving.url)
-        await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
-        print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
+        if not quiet:
+            await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
+            print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
         await ended.wait()
 
 

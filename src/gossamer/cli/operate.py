@@ -11,6 +11,7 @@ import typer
 from gossamer.cli.activity import left_words
 from gossamer.cli.assignments import assignments
 from gossamer.cli.json_output import print_json
+from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
 from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
@@ -30,9 +31,16 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+def status(
+    *,
+    control: Control = None,
+    out: Out = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> None:
     """Say how the crawl goes, or how it ended."""
-    now, alerts = _status(control, out)
+    now, alerts = _status(control, out, loudness(quiet=quiet, verbose=verbose))
     if json:
         print_json(now | {"alert_list": alerts})
         return
@@ -72,7 +80,9 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
 
 
-def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _status(
+    control: str | None, out: Path | None, loud: Loudness
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """With its alerts: of a running crawl from its control node, of another from its files."""
     try:
         client = find(control, out)
@@ -80,7 +90,7 @@ def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list
     except GossamerError:
         from gossamer.cli.ended import ended_status  # noqa: PLC0415
 
-        ended = ended_status(out or Path("crawl-out")) if control is None else None
+        ended = ended_status(out or Path("crawl-out"), loud) if control is None else None
         if ended is None:
             raise
         return ended, []
@@ -108,17 +118,29 @@ _LONG = {"checkpoint", "rerank"}
 
 
 def _command(name: str, meaning: str) -> Callable[..., None]:
-    def run(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+    def run(
+        *,
+        control: Control = None,
+        out: Out = None,
+        quiet: Annotated[
+            bool, typer.Option("--quiet", "-q", help="Say nothing where it is confirmed.")
+        ] = False,
+        json: Json = False,
+    ) -> None:
         timeout = LONG_TIMEOUT if name in _LONG else None
         result = find(control, out).post("/commands", {"command": name}, timeout=timeout)
         if json:
             print_json(result)
         else:
             for node in result["nodes"]:
+                if quiet and node["confirmed"]:
+                    continue
                 word = "confirmed" if node["confirmed"] else "NOT confirmed"
                 note = f": {plain(node['note'])}" if node["note"] else ""
                 print(f"{name}: {word} by {plain(node['node'])}{note}")
         if not result["nodes"] and name == "stop":
+            if quiet:
+                return
             print("stop: kept; no crawl node runs now, and one that is started ends at once")
             return
         if not result["nodes"]:

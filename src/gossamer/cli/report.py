@@ -9,7 +9,8 @@ import typer
 from gossamer.cli.console import console
 from gossamer.cli.json_output import print_json
 from gossamer.cli.look import looked_at
-from gossamer.cli.reading import read_log_of
+from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
+from gossamer.cli.reading import read_log_of, told
 from gossamer.disk import write_whole
 from gossamer.errors import FileError
 from gossamer.report import as_html, build, show
@@ -32,18 +33,25 @@ def report(
             help="Read all WARC files for types and languages, not only their beginnings.",
         ),
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
+    loud = loudness(quiet=quiet, verbose=verbose)
     with looked_at(directory) as look:
         known = look.known()
-    found = build(known, read_log_of(directory), read_content(directory, whole=content))
+    visits = read_log_of(directory, loud)
+    with told("reading the WARC files", "", loud):
+        stored = read_content(directory, whole=content)
+    found = build(known, visits, stored)
     if html is not None:
         try:
             write_whole(html, as_html(found).encode())
         except OSError as error:
             raise FileError(f"cannot write {html}: {error.strerror or error}") from error
-        print(f"report: {plain(str(html))}", file=sys.stderr)
+        if loud is not Loudness.QUIET:
+            print(f"report: {plain(str(html))}", file=sys.stderr)
     if json:
         print_json(found)
     elif html is None:

@@ -1,20 +1,32 @@
 """Errors: what we do wrong, or what our own machine does to us. Never an outcome.
 
-What happened and why is the message; what can be done about any error of its kind is the `remedy` of its
-class, which the command line says after the message.
+What happened and why is the message. What to do about it is said where the error is raised (`do`) or, for all errors of
+a kind, by the class (`remedy`), which the command line says after the message. A test finds errors that have neither.
 """
 
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Self
 
 
 class GossamerError(Exception):
-    """The job itself failed; the message says what to do."""
+    """The job itself failed."""
 
     remedy: ClassVar[str] = ""
+    """What can be done about any error of this kind."""
+
+    def __init__(self, what: str = "", *, do: str = "") -> None:
+        """`what`: what happened and why. `do`: what can be done about it here, which is part of the message."""
+        super().__init__(f"{what}; {do}" if do else what)
+        self._says_what_to_do = bool(do)
+
+    def in_words(self) -> str:
+        """For people: what happened, why, and what to do."""
+        remedy = "" if self._says_what_to_do else self.remedy
+        return f"{self}; {remedy}" if remedy else str(self)
 
 
 class UsageError(GossamerError):
-    """Wrong use or wrong settings; the message names what is wrong."""
+    """Wrong use or wrong settings."""
 
 
 class SettingsError(UsageError):
@@ -31,10 +43,41 @@ class PolicyError(UsageError):
     remedy: ClassVar[str] = "install the package that has it, or name another in [doors]"
 
 
+class NoCrawlError(UsageError):
+    """A directory holds no crawl, or not the part of it that is needed."""
+
+    remedy: ClassVar[str] = "name the directory of a crawl: that which was its --out"
+
+    @classmethod
+    def at(cls, directory: Path, missing: str) -> Self:
+        """`missing`: what it would have."""
+        if not directory.exists():
+            missing = "there is no such directory"
+        elif not directory.is_dir():
+            missing = "it is a file"
+        return cls(f"{directory} holds no crawl: {missing}")
+
+
 class StateInUseError(UsageError):
     """The directory belongs to another crawl, or to one that is running."""
 
     remedy: ClassVar[str] = "wait until it has ended, or end it"
+
+
+class FileError(GossamerError):
+    """A file or directory of ours cannot be read or written."""
+
+    remedy: ClassVar[str] = (
+        "check that the place is there, that you may use it, and that there is room"
+    )
+
+
+class BrokenStateError(GossamerError):
+    """The state of a crawl cannot be opened, or be kept any longer."""
+
+    remedy: ClassVar[str] = (
+        "check the disk; `gossamer report`, `audit` and `export` read log and WARC files without the state"
+    )
 
 
 class DiskFullError(GossamerError):

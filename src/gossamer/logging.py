@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TextIO, cast
 
 import structlog
 
+from gossamer import words
 from gossamer.model.choices import Level
 
 QUIET: Final = 60.0
@@ -149,11 +150,7 @@ class Repeats:
 
 def plain(text: str) -> str:
     """Text from anywhere, made harmless for a terminal, and bounded."""
-    shown = "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "replace").decode()
-        for letter in text[:LONGEST]
-    )
-    return shown + ("…" if len(text) > LONGEST else "")
+    return words.plain(text, LONGEST)
 
 
 def as_text(_logger: Any, _method: str, event: Fields) -> str:

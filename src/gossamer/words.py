@@ -1,4 +1,13 @@
-"""Numbers and foreign text as people read them, the same everywhere. Crawled text never reaches a terminal raw."""
+"""Numbers, foreign text and commands as people read them, the same everywhere.
+
+Text from elsewhere (the web, arguments, names of files) never reaches a terminal raw.
+"""
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+_KEPT: Final = frozenset("\n\t")
 
 
 def count(number: float) -> str:
@@ -37,10 +46,51 @@ def short_span(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else span(seconds)
 
 
+def harmless(text: str) -> str:
+    """Text that a terminal only shows: what it would obey, or what hides other text, is escaped. Lines stay lines."""
+    if text.isprintable():
+        return text
+    return "".join(one if one in _KEPT else _escaped(one) for one in text)
+
+
 def plain(text: str, limit: int = 200) -> str:
-    """Foreign text made harmless for a terminal: no control characters, bounded."""
-    shown = "".join(
-        character if character.isprintable() else f"\\x{ord(character):02x}"
-        for character in text[:limit]
-    )
+    """The same for foreign text within a line of ours: one line, bounded."""
+    shown = text[:limit]
+    if not shown.isprintable():
+        shown = "".join(map(_escaped, shown))
     return shown + ("…" if len(text) > limit else "")
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def command(*words: str | Path) -> str:
+    """A command of ours as it is copied into a shell. `words`: what follows `gossamer`."""
+    return " ".join(["gossamer", *map(quoted, words)])
+
+
+def quoted(word: str | Path) -> str:
+    """A word as a shell takes it for one word, and for this one. A path is never taken for an option."""
+    text = str(word)
+    if isinstance(word, Path) and text.startswith("-"):
+        text = f"./{text}"
+    if text.isprintable():
+        return shlex.quote(text)
+    # As bash and zsh write it: what a terminal would obey, and bytes that are no text.
+    return "$'" + "".join(map(_in_quotes, text)) + "'"
+
+
+def _in_quotes(character: str) -> str:
+    if character.isprintable():
+        return f"\\{character}" if character in "'\\" else character
+    # Bytes of an argument that are no text come as lone surrogates.
+    spelt = character.encode(
+        "utf-8", "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+    )
+    return "".join(f"\\x{byte:02x}" for byte in spelt)
+
+
+def with_directory(text: str, directory: Path) -> str:
+    """Words with commands in which DIR stands for a crawl's directory, for this one."""
+    return text.replace(" DIR", f" {quoted(directory)}")

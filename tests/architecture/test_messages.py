@@ -16,7 +16,7 @@ ERRORS = [
     if isinstance(kind, type) and issubclass(kind, GossamerError)
 ]
 GENERAL = {GossamerError, UsageError}
-"""Their messages say what to do, each another thing."""
+"""What to do is said where they are raised, each time another thing: see test_errors.py."""
 NOTHING_TO_DO = {"deferred"}
 """It is queued, and the summary says how to go on."""
 

@@ -48,7 +48,7 @@ def test_pages_come_with_their_html_if_wanted(exported: Crawl, tmp_path: Path) -
     assert pq.read_table(table).column("html").to_pylist() == [row["html"] for row in rows]
     wrong = gossamer("export", exported.out, "--format", "cdxj", "--html")
     assert wrong.returncode == 2
-    assert "--html goes with" in wrong.stderr
+    assert "give --html with" in wrong.stderr
 
 
 def test_pages_are_those_of_the_truth(exported: Crawl, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_standard_output_is_the_default(exported: Crawl, tmp_path: Path) -> None
 def test_wrong_use(exported: Crawl, tmp_path: Path) -> None:
     for arguments, words in [
         ((tmp_path / "nothing",), "holds no crawl"),
-        ((exported.out, "--format", "parquet"), "needs --output"),
+        ((exported.out, "--format", "parquet"), "give --output FILE"),
         ((exported.out, "--format", "xml"), "xml"),
     ]:
         done = gossamer("export", *arguments)

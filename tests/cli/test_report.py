@@ -239,7 +239,7 @@ def test_a_running_crawl_is_reported_so_far(tmp_path: Path) -> None:
         assert report["urls_queued"] == status["urls_queued"] > 0
         seen = gossamer("open", running.out)
         assert seen.returncode == 2
-        assert f"is running; its dashboard: {running.url}" in seen.stderr
+        assert f"is running; its own dashboard: {running.url}" in seen.stderr
 
 
 def test_no_crawl_is_wrong_use(tmp_path: Path) -> None:

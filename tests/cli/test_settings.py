@@ -89,7 +89,7 @@ def test_the_values_of_a_crawl_are_shown_without_passwords(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--out", "/none"], "/none holds no crawl (no /none/crawl.toml)"),
+        (["--out", "/none"], "/none holds no crawl: there is no such directory"),
         (["--config", "/none"], "cannot read /none"),
         (["--config", "/none", "--out", "/none"], "give one of them"),
     ],

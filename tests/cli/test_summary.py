@@ -8,10 +8,11 @@ import pytest
 from rich.console import Console
 from tests.cli.readings import progress
 
-from gossamer.cli.summary import as_json, here, show_summary
+from gossamer.cli.summary import as_json, show_summary
 from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import REACTIONS, Group, group
 from gossamer.settings.model import LimitSettings
+from gossamer.words import with_directory
 
 OUT = Path("/a/directory/with/a/name/that/is/longer/than/a/line/of/a/terminal/of/eighty/columns")
 
@@ -50,7 +51,7 @@ def test_a_crawl_without_a_page_names_a_remedy_for_all_that_it_met() -> None:
     lines = said({"redirected": 1, "gone": 1}, pages=0).splitlines()
     assert "No page could be had." in lines
     for outcome in ("redirected", "gone"):
-        assert f"{outcome}: {here(REACTIONS[outcome].remedy, OUT)}" in lines
+        assert f"{outcome}: {with_directory(REACTIONS[outcome].remedy, OUT)}" in lines
 
 
 def test_commands_are_not_broken_into_lines() -> None:
@@ -91,6 +92,6 @@ def test_pages_of_scripts_alone_are_told_and_counted() -> None:
 
 def test_commands_of_remedies_name_the_directory_of_the_crawl() -> None:
     assert (
-        here("`gossamer why URL --out DIR` says", Path("a b"))
+        with_directory("`gossamer why URL --out DIR` says", Path("a b"))
         == "`gossamer why URL --out 'a b'` says"
     )

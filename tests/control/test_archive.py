@@ -246,7 +246,7 @@ def test_a_copy_without_a_state_is_shown_by_its_log(copy: Served, ended: dict[st
 def test_looking_at_it_twice_names_where_it_is_open(view: Served) -> None:
     again = gossamer("open", view.out)
     assert again.returncode == 2
-    assert f"is open already: {view.url}" in again.stderr
+    assert f"is open already; see {view.url}" in again.stderr
     # Other commands ask who has it open.
     status = json.loads(gossamer("status", "--out", view.out, "--json").stdout)
     assert status["read_only"]

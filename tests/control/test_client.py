@@ -52,7 +52,7 @@ def slow() -> Iterator[str]:
     "url", ["http://h:99999", "http://h:x", "http://[::1", "http://", "ftp://h:1", "h:8780", ""]
 )
 def test_an_address_that_is_none_is_wrong_use(url: str):
-    with pytest.raises(UsageError, match="--control takes http://HOST:PORT"):
+    with pytest.raises(UsageError, match="give it as http://HOST:PORT"):
         Client(url, "t" * 43)
 
 

@@ -104,7 +104,8 @@ def test_one_command_for_a_crawl_that_runs(tmp_path: Path) -> None:
         wrong = command("patterns", crawl.out, "--take-up", "other.example")
         assert wrong.returncode == 2
         assert (
-            f"the crawl knows no host other.example; something was found of {host}" in wrong.stderr
+            f"the crawl knows no host other.example; name one of those of which something was found: {host}"
+            in wrong.stderr
         )
         wrong = command("patterns", crawl.out, "--take-up", host, "--pattern", "/nothing/*")
         assert wrong.returncode == 2

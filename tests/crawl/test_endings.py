@@ -12,8 +12,8 @@ from tests.native.hostile_server import HostileServer, send, then_silence
 from tests.native.test_fetch_dns import NXDOMAIN, NameServer
 from tests.native.test_fetch_tls import authority, context
 
-from gossamer.cli.summary import here
 from gossamer.policy.hosts.outcomes import REACTIONS
+from gossamer.words import with_directory
 
 SOON = ("--set", "politeness.retry_wait=500ms")
 """All waits at 1/120; those of robots files are whole seconds."""
@@ -24,7 +24,7 @@ def ends(url: str, out: Path, outcome: str, *options: str) -> dict[str, int]:
     done = gossamer("crawl", url, "--out", out, "--json", *options)
     assert done.returncode == 1, done.stderr
     told = " ".join(done.stderr.split())
-    remedy = here(REACTIONS[outcome].remedy, out)
+    remedy = with_directory(REACTIONS[outcome].remedy, out)
     assert f"No page could be had. {outcome}: {remedy}" in told
     answer = json.loads(done.stdout.splitlines()[-1])
     assert (answer["pages"], answer["urls_queued"]) == (0, 0)

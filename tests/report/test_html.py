@@ -98,7 +98,7 @@ def test_only_html_is_not_escaped() -> None:
     assert tag("p", "<b>") == "<p>&lt;b&gt;</p>"
     assert tag("p", Html("<b></b>")) == "<p><b></b></p>"
     assert tag("p", title='"x"', class_=None) == '<p title="&quot;x&quot;"></p>'
-    assert web("a\x00\u2028b") == '<bdi class="web">a\\x00\\x2028b</bdi>'
+    assert web("a\x00\u2028b") == '<bdi class="web">a\\x00\\u2028b</bdi>'
 
 
 def test_outcomes_by_host_are_bars_that_come_to_all_lines(tmp_path: Path) -> None:

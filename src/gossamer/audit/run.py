@@ -15,7 +15,7 @@ from gossamer.audit.records import Records
 from gossamer.audit.report import Report
 from gossamer.audit.scope import ScopeCheck
 from gossamer.counts import PAGES
-from gossamer.errors import SettingsError, UsageError
+from gossamer.errors import NoCrawlError, SettingsError
 from gossamer.node.native_settings import to_native
 from gossamer.settings import CrawlSettings, load_saved
 
@@ -41,7 +41,7 @@ def audit_crawl(out: Path, progress: Callable[[Checkpoint], None] | None = None)
     """Audits the crawl in `out`; a directory without one is a `UsageError`."""
     roots = _roots(out)
     if not roots:
-        raise UsageError(f"{out} holds no crawl (no log and no WARC files)")
+        raise NoCrawlError.at(out, "no log and no WARC files")
     report = Report()
     settings = _settings(out, roots, report)
     # The log first: what it says now has its records in the files that are listed after it.

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import open_nodes, view_nodes
 from gossamer.errors import UsageError
 from gossamer.words import plain
@@ -55,11 +56,14 @@ def aliases(
         told = [msgspec.json.decode(node.aliases()) for node in nodes]
     found = {name: [row for one in told for row in one[name]] for name in ("aliases", "undone")}
     if json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     else:
         _show(msgspec.convert(found, Findings))
     if unknown:
-        raise UsageError(f"not an alias in {directory}: {', '.join(map(plain, unknown))}")
+        raise UsageError(
+            f"not an alias in {directory}: {', '.join(map(plain, unknown))}",
+            do="name a host as it is listed, with its port",
+        )
 
 
 def _show(found: Findings) -> None:

@@ -1,17 +1,15 @@
 """`gossamer audit`: politeness and integrity of a crawl, proven from its files."""
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gossamer.audit import KINDS, Checkpoint, Report, audit_crawl
+from gossamer.audit import KINDS, Report, audit_crawl
+from gossamer.cli.json_output import print_json
+from gossamer.cli.loudness import Verbose, loudness
+from gossamer.cli.reading import told
 from gossamer.counts import beside_pages, visits_in_words
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.rules.left_out import REASONS
@@ -24,39 +22,29 @@ def audit(
     directory: Annotated[Path, typer.Argument(help="The crawl.", metavar="DIR")],
     *,
     most: Annotated[int, typer.Option(help="Violations of a kind that are shown.")] = SHOWN,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Say nothing but violations (and the object of --json)."
+        ),
+    ] = False,
+    verbose: Verbose = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end.")] = False,
 ) -> None:
     """Prove from its files that a crawl was polite and that log, records and index agree; exit code 1 if not."""
-    with _bar() as show:
-        report = audit_crawl(directory, show)
+    loud = loudness(quiet=quiet, verbose=verbose)
+    with told("reading log and WARC files", "lines", loud) as tell:
+        report = audit_crawl(directory, lambda at: tell(at.done, at.total, at.lines))
     if json:
-        print(msgspec.json.encode(as_json(report, most)).decode())
+        print_json(as_json(report, most))
     else:
-        _show(report, most)
+        if not quiet:
+            _show_counts(report)
+        _show_violations(report, most)
+        if not quiet:
+            _show_end(report)
     if not report.clean:
         raise typer.Exit(1)
-
-
-class _Bar:
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._task = progress.add_task("reading", total=None) if progress else None
-
-    def __call__(self, at: Checkpoint) -> None:
-        if self._progress is not None and self._task is not None:
-            text = f"{count(at.lines)} lines"
-            self._progress.update(self._task, total=at.total, completed=at.done, description=text)
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[_Bar]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Bar(None)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield _Bar(progress)
 
 
 def as_json(report: Report, most: int) -> dict[str, object]:
@@ -87,7 +75,7 @@ def as_json(report: Report, most: int) -> dict[str, object]:
     }
 
 
-def _show(report: Report, most: int) -> None:
+def _show_counts(report: Report) -> None:
     print(f"{count(report.lines)} lines of the log, {counted(report.pages, 'page')}")
     print(visits_in_words(report.counts_of_lines))
     print(f"{count(report.records)} WARC records, {size(report.bytes)} of bodies hashed again")
@@ -100,13 +88,19 @@ def _show(report: Report, most: int) -> None:
         print(f"tightest gap of a host: {max(spare, 0.0) * 1000:.1f} ms to spare ({plain(where)})")
     for note in report.notes:
         print(f"note: {plain(note, 400)}")
+
+
+def _show_violations(report: Report, most: int) -> None:
     for kind, number in report.counts.items():
         print(f"{kind}: {count(number)}, {KINDS[kind]}", file=sys.stderr)
-        told = [violation for violation in report.violations if violation.kind == kind][:most]
-        for violation in told:
+        found = [violation for violation in report.violations if violation.kind == kind][:most]
+        for violation in found:
             print(f"  {plain(violation.where)}: {plain(violation.text, 600)}", file=sys.stderr)
-        if number > len(told):
-            print(f"  … and {count(number - len(told))} more", file=sys.stderr)
+        if number > len(found):
+            print(f"  … and {count(number - len(found))} more", file=sys.stderr)
+
+
+def _show_end(report: Report) -> None:
     _show_outcomes(report)
     _show_missing(report)
     violations = f"{count(report.counts.total())} violations" if report.counts else "no violations"

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from gossamer._native import disk_use
 from gossamer.cli.anew import begin_anew
 from gossamer.cli.assignments import assignments
+from gossamer.cli.console import console
 from gossamer.cli.effective import (
     cluster_overrides,
     crawl_overrides,
@@ -19,6 +19,7 @@ from gossamer.cli.effective import (
     least_level,
     saved,
 )
+from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import take_seeds
 from gossamer.cli.serving import tell_where
 from gossamer.cli.stopped import check_kind
@@ -44,6 +45,7 @@ from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.model import LimitSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown, values
+from gossamer.words import command
 
 
 def cluster(
@@ -141,7 +143,7 @@ def cluster(
             "map": summary.epoch,
             "files_brought_back": len(restored),
         }
-        print(msgspec.json.encode(values).decode())
+        print_json(values)
     if interrupt.count:
         raise typer.Exit(130)
     if had_nothing(summary.progress):
@@ -250,15 +252,15 @@ def _tell(  # noqa: PLR0917
     restored: list[Path],
     limits: LimitSettings,
 ) -> None:
-    console = Console(stderr=True)
+    told = console(stderr=True)
     show_summary(
-        console,
+        told,
         summary.progress,
         out,
         interrupted=bool(interrupt.count) or summary.state == "stopping",
-        go_on=f"gossamer cluster --nodes {nodes} --resume --out {out}",
+        go_on=command("cluster", "--nodes", str(nodes), "--resume", "--out", out),
         files=out / "nodes" / "*",
         limits=limits,
     )
     if restored:
-        console.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))
+        told.print(Text(f"{len(restored)} files of lost disks were brought back from copies."))

@@ -49,10 +49,12 @@ def _lists(table: Completed, words: str) -> list[str]:
 
 def _bash(table: Completed) -> list[str]:
     """For `eval "$(gossamer completion bash)"` in .bashrc."""
+    # A line is a name: names of files may have blanks.
+    names = 'mapfile -t COMPREPLY < <(compgen {} -- "$word"); compopt -o filenames'
     actions = {
         "value": ":",
-        "file": 'COMPREPLY=($(compgen -f -- "$word"))',
-        "dir": 'COMPREPLY=($(compgen -d -- "$word"))',
+        "file": names.format("-f"),
+        "dir": names.format("-d"),
         "setting": 'COMPREPLY=($(compgen -W "$settings" -S = -- "$word")); compopt -o nospace',
     }
     offer = 'COMPREPLY=($(compgen -W {} -- "$word"))'
@@ -60,6 +62,10 @@ def _bash(table: Completed) -> list[str]:
     groups = [
         f"        {name}) inner={_quoted(' '.join(words))} ;;"
         for name, words in table["groups"].items()
+    ]
+    arguments = [
+        f"    {_quoted(command)}) {offer.format(_quoted(words))} ;;"
+        for command, words in table["arguments"].items()
     ]
     return [
         '# Completion of gossamer for bash: eval "$(gossamer completion bash)"',
@@ -71,6 +77,9 @@ def _bash(table: Completed) -> list[str]:
         '    if [ "$COMP_CWORD" -eq 1 ]; then',
         f"        {offer.format(_quoted(' '.join([*COMMANDS, '--help', '--version'])))}; return",
         "    fi",
+        "    # --option=value is three words to bash.",
+        '    if [ "$word" = = ]; then word=""',
+        '    elif [ "$before" = = ]; then before="${COMP_WORDS[COMP_CWORD-2]}"; fi',
         '    case "$command" in',
         *groups,
         "    esac",
@@ -87,9 +96,12 @@ def _bash(table: Completed) -> list[str]:
         '        case "$command" in',
         *_lists(table, offer.format("'{}'")),
         "        esac",
-        '    elif [ "$command" = set ] || [ "$command" = settings ]; then',
-        f"        {offer.format(own_settings)}",
+        "        return",
         "    fi",
+        '    case "$command" in',
+        *arguments,
+        f"    set|settings) {offer.format(own_settings)} ;;",
+        "    esac",
         "}",
         "complete -o default -F _gossamer gossamer",
     ]
@@ -110,6 +122,10 @@ def _zsh(table: Completed) -> list[str]:
     groups = [
         f"        {name}) inner=({' '.join(words)}) ;;" for name, words in table["groups"].items()
     ]
+    arguments = [
+        f"    {_quoted(command)}) {offer.format(words)} ;;"
+        for command, words in table["arguments"].items()
+    ]
     return [
         "#compdef gossamer",
         "_gossamer() {",
@@ -119,7 +135,12 @@ def _zsh(table: Completed) -> list[str]:
         "    commands=(",
         *commands,
         "    )",
-        "    if (( CURRENT == 2 )); then _describe command commands; return; fi",
+        "    if (( CURRENT == 2 )); then",
+        '        if [[ "$word" == -* ]]; then compadd -- --help --version; else _describe command commands; fi',
+        "        return",
+        "    fi",
+        "    # --option=value: the value is completed.",
+        '    if [[ "$word" == --*=* ]]; then before="${word%%=*}"; word="${word#*=}"; compset -P "*="; fi',
         '    case "$command" in',
         *groups,
         "    esac",
@@ -134,8 +155,13 @@ def _zsh(table: Completed) -> list[str]:
         '        case "$command" in',
         *_lists(table, offer),
         "        esac",
-        '    elif [[ "$command" == (set|settings) ]]; then compadd -- $settings',
-        "    else _files; fi",
+        "        return",
+        "    fi",
+        '    case "$command" in',
+        *arguments,
+        "    set|settings) compadd -- $settings ;;",
+        "    *) _files ;;",
+        "    esac",
         "}",
         'if [ "$funcstack[1]" = _gossamer ]; then _gossamer "$@"; else compdef _gossamer gossamer; fi',
     ]
@@ -155,25 +181,53 @@ def _fish(table: Completed) -> list[str]:
         "dir": " -x -a '(__fish_complete_directories)'",
         "setting": f" -x -a {_quoted(' '.join(f'{name}=' for name in table['settings']))}",
     }
-    lines = ["# Completion of gossamer for fish"]
+    first = "complete -c gossamer -n __gossamer_first -f"
+    lines = [*_fish_functions(table), f"{first} -l help", f"{first} -l version"]
     for name, command in COMMANDS.items():
-        about = _quoted_for_fish(command.help)
-        lines.append(f"complete -c gossamer -n __fish_use_subcommand -f -a {name} -d {about}")
+        lines.append(f"{first} -a {name} -d {_quoted_for_fish(command.help)}")
     for name, inner in table["groups"].items():
-        seen = f"__fish_seen_subcommand_from {name}; and not __fish_seen_subcommand_from {' '.join(inner)}"
-        lines.append(f"complete -c gossamer -n {_quoted(seen)} -f -a {_quoted(' '.join(inner))}")
+        lines.append(f"{_fish_in(name)} -f -a {_quoted(' '.join(inner))}")
     for command_words, options in table["commands"].items():
-        seen = "; and ".join(
-            f"__fish_seen_subcommand_from {word}" for word in command_words.split()
-        )
         for option, takes in options.items():
             spelt = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
             taken = takes_of.get(takes, f" -x -a {_quoted(takes)}")
-            lines.append(f"complete -c gossamer -n {_quoted(seen)} {spelt}{taken}")
-    for name in ("set", "settings"):
-        seen = _quoted(f"__fish_seen_subcommand_from {name}")
-        lines.append(f"complete -c gossamer -n {seen} -f -a {_quoted(' '.join(table['settings']))}")
+            lines.append(f"{_fish_in(command_words)} {spelt}{taken}")
+    settings = " ".join(table["settings"])
+    for name, words in {**table["arguments"], "set": settings, "settings": settings}.items():
+        lines.append(f"{_fish_in(name)} -f -a {_quoted(words)}")
     return lines
+
+
+def _fish_in(command_words: str) -> str:
+    return f"complete -c gossamer -n '__gossamer_in \"{command_words}\"'"
+
+
+def _fish_functions(table: Completed) -> list[str]:
+    """The command is the first word, with those that have commands of their own the first two; the same word further
+    on, such as the name of a directory, is none.
+    """
+    groups = [
+        line
+        for name, inner in table["groups"].items()
+        for line in (
+            f"        case {name}",
+            f'            contains -- "$words[3]" {" ".join(inner)}; and set name "$words[2] $words[3]"',
+        )
+    ]
+    return [
+        "# Completion of gossamer for fish",
+        "function __gossamer_first",
+        "    test (count (commandline -opc)) -eq 1",
+        "end",
+        "function __gossamer_in",
+        "    set -l words (commandline -opc)",
+        '    set -l name "$words[2]"',
+        '    switch "$words[2]"',
+        *groups,
+        "    end",
+        '    test "$name" = "$argv[1]"',
+        "end",
+    ]
 
 
 def _quoted_for_fish(text: str) -> str:

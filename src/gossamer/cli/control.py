@@ -12,14 +12,15 @@ from typing import Any
 import msgspec
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.effective import cluster_overrides, crawl_overrides
+from gossamer.cli.effective import cluster_overrides, crawl_overrides, least_level
 from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.cli.supervised import told_to_end
+from gossamer.cli.verbose import log_what_counts
 from gossamer.cluster.summary import Summary
 from gossamer.control.api.server import check
 from gossamer.control.process import ControlProcess
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError, SettingsError
+from gossamer.errors import FileError, SettingsError
 from gossamer.library.seeds import Refused, read_seeds
 from gossamer.logging import configure, logger
 from gossamer.model.choices import Level, ScopeKind
@@ -46,11 +47,14 @@ def control(
     expect: int,
     until_done: bool,
     resume: bool,
+    quiet: bool,
+    verbose: bool,
     log_level: Level,
     log_json: bool,
     supervised: bool,
 ) -> None:
     """Runs a control node; the options are declared in `gossamer.cli.start`."""
+    least = least_level(log_level, quiet=quiet, verbose=verbose)
     overrides: dict[str, Any] = crawl_overrides(
         scope=scope,
         max_pages=max_pages,
@@ -68,11 +72,13 @@ def control(
         # Those that the crawl's own settings refuse are known when its engine answers.
         found = read_seeds(urls or [], seeds)
         tell_refused(found.refused, left=len(found.taken))
-        tell_guessed(found.taken)
+        if not quiet:
+            tell_guessed(found.taken)
         seed_list = found.urls
     who = name or f"control-{socket.gethostname()}-{os.getpid()}"
 
-    configure(log_level, as_json=log_json, node=who)
+    configure(least, as_json=log_json, node=who)
+    log_what_counts(effective, seed_list)
     check(effective.control)
     process = ControlProcess(
         settings=effective,
@@ -111,4 +117,4 @@ def _explained(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise GossamerError(f"cannot write in {out}: {error.strerror}") from error
+        raise FileError(f"cannot write in {out}: {error.strerror}") from error

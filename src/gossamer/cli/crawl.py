@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import typer
-from rich.console import Console
 
 from gossamer.cli.anew import begin_anew
 from gossamer.cli.assignments import assignments
+from gossamer.cli.console import console
 from gossamer.cli.effective import crawl_overrides, effective_settings, least_level
+from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import take_seeds, tell_refused
 from gossamer.cli.serving import tell_where
 from gossamer.cli.stopped import check_kind
@@ -73,7 +73,7 @@ def crawl(
     effective = effective_settings(config, out, overrides, resume=resume)
     served = serve or serve_port is not None
     if stay and not served:
-        raise UsageError("--stay needs --serve: nobody could bring further seeds")
+        raise UsageError("--stay waits for seeds that nobody could bring", do="give --serve too")
     # Before the directory is begun: what is refused leaves nothing behind.
     policies = check_start(effective)
     none_given = resume and not urls and seeds is None
@@ -93,9 +93,8 @@ def crawl(
         progress = asyncio.run(
             _run(standalone, out, seed_list, interrupt, view, served=served, quiet=quiet)
         )
-    console = Console(stderr=True, quiet=quiet)
     show_summary(
-        console,
+        console(stderr=True, quiet=quiet),
         progress,
         out,
         interrupted=bool(interrupt.count) or standalone.stop_wanted,
@@ -103,7 +102,7 @@ def crawl(
         limits=standalone.settings.limits,
     )
     if json:
-        print(msgspec.json.encode(as_json(progress, out)).decode())
+        print_json(as_json(progress, out))
     if interrupt.count:
         raise typer.Exit(130)
     if standalone.unsaved or had_nothing(progress):

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import SettingsError, UsageError
+from gossamer.cli.loudness import Loudness, loudness
+from gossamer.errors import SettingsError
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.directory import SETTINGS
 from gossamer.settings import CrawlSettings, load, load_saved
@@ -57,6 +58,5 @@ def effective_settings(
 
 def least_level(log_level: Level, *, quiet: bool, verbose: bool) -> Level:
     """The least that is logged, by the three options that say so."""
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose say the opposite; give one of them")
-    return Level.ERROR if quiet else Level.DEBUG if verbose else log_level
+    loud = loudness(quiet=quiet, verbose=verbose)
+    return {Loudness.QUIET: Level.ERROR, Loudness.VERBOSE: Level.DEBUG}.get(loud, log_level)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.cli.look import looked_at
+from gossamer.cli.loudness import Loudness
 from gossamer.cli.reading import read_log_of
 from gossamer.control.archive import archived_status
 from gossamer.errors import UsageError
@@ -11,10 +12,10 @@ from gossamer.library.fetch_log import last_moment
 from gossamer.report.build import ending
 from gossamer.report.moments import moment
 from gossamer.report.progress import progress_of
-from gossamer.words import count, plain, size, span
+from gossamer.words import command, count, plain, size, span
 
 
-def ended_status(directory: Path) -> dict[str, Any] | None:
+def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
     """As the control API would give it; None: there is no crawl here, or it runs."""
     try:
         with looked_at(directory) as look:
@@ -26,7 +27,7 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
         return None
     if progress is None:
         # Without a state only the log tells, and all of it must be read.
-        visits = read_log_of(directory)
+        visits = read_log_of(directory, loud)
         progress, ended, received = progress_of(visits), visits.ended, visits.bytes
     else:
         ended, received = last_moment(directory, committed), progress.bytes
@@ -34,8 +35,8 @@ def ended_status(directory: Path) -> dict[str, Any] | None:
     return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
 
 
-def show_ended(now: dict[str, Any], where: str) -> None:
-    """`where`: the crawl's directory, as a command takes it."""
+def show_ended(now: dict[str, Any], where: Path) -> None:
+    """`where`: the crawl's directory."""
     queued = f", {count(now['urls_queued'])} queued" if now["urls_seen"] else ""
     print(
         f"ended {moment(now['time'])} UTC after {span(now['seconds'])}: {count(now['pages'])} pages, "
@@ -45,6 +46,6 @@ def show_ended(now: dict[str, Any], where: str) -> None:
     if now["urls_set_aside"] and now["urls_seen"]:
         print(
             f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
-            f"them up, with: gossamer patterns {where}"
+            f"them up, with: {command('patterns', where)}"
         )
-    print(f"see more with: gossamer report {where}, or gossamer open {where}")
+    print(f"see more with: {command('report', where)}, or {command('open', where)}")

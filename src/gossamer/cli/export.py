@@ -1,22 +1,25 @@
 """`gossamer export`: pages, links or an index of a crawl, for other programs."""
 
+import contextlib
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 import typer
 
 from gossamer._native import StateError
-from gossamer.errors import GossamerError, UsageError
+from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
+from gossamer.cli.reading import told
+from gossamer.errors import FileError, GossamerError, NoCrawlError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.library import export_cdxj, log_files, warc_files
 from gossamer.library.fetch_log import LogDamagedError
-from gossamer.words import count
+from gossamer.words import command, count, plain
 
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.
@@ -25,6 +28,10 @@ _UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
 
 def _escape(found: re.Match[bytes]) -> bytes:
     return f"\\u{ord(found[0].decode()):04x}".encode()
+
+
+Row = Any
+Counting = Callable[[Iterable[Row]], Iterator[Row]]
 
 
 class Format(StrEnum):
@@ -52,50 +59,86 @@ def export(
     output: Annotated[
         Path | None, typer.Option(help="File to write; standard output if absent.")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Write the pages, the links or the index of a crawl in a form that other programs read."""
+    loud = loudness(quiet=quiet, verbose=verbose)
     if not warc_files(directory) and not log_files(directory):
-        raise UsageError(f"{directory} holds no crawl (no log and no WARC files)")
+        raise NoCrawlError.at(directory, "no log and no WARC files")
     if format is Format.PARQUET and output is None:
-        raise UsageError("--format parquet needs --output FILE")
+        raise UsageError("--format parquet cannot go to standard output", do="give --output FILE")
     if html and format not in {Format.JSONL, Format.PARQUET}:
-        raise UsageError(f"--html goes with --format jsonl or parquet, not {format.value}")
+        raise UsageError(
+            f"--format {format.value} has no pages", do="give --html with --format jsonl or parquet"
+        )
     try:
-        if output is None:
-            _write(directory, format, sys.stdout.buffer, html=html)
-            sys.stdout.flush()
-        else:
-            number = _to_file(directory, format, output, html=html)
-            print(f"{output}: {count(number)} rows", file=sys.stderr)
+        with _counted(loud) as counting:
+            if output is None:
+                number = _write(directory, format, sys.stdout.buffer, counting, html=html)
+                sys.stdout.flush()
+            else:
+                number = _to_file(directory, format, output, counting, html=html)
+        if output is not None and loud is not Loudness.QUIET:
+            print(f"{plain(str(output))}: {count(number)} rows", file=sys.stderr)
     except (StateError, LogDamagedError) as error:
-        raise GossamerError(f"{error}; `gossamer audit {directory}` tells more") from error
+        raise GossamerError(str(error), do=f"`{command('audit', directory)}` tells more") from error
     except BrokenPipeError:
         # The reader has seen enough.
         sys.stderr.close()
         raise typer.Exit(0) from None
 
 
-def _to_file(directory: Path, format: Format, output: Path, *, html: bool) -> int:  # noqa: A002
+@contextlib.contextmanager
+def _counted(loud: Loudness) -> Iterator[Counting]:
+    """Counts rows that pass; with `--verbose` it is told how many."""
+    # A bar would stand among the rows where both go to a terminal.
+    how = loud if loud is Loudness.VERBOSE else Loudness.QUIET
+    with told("exporting", "rows", how) as tell:
+
+        def counting(rows: Iterable[Row]) -> Iterator[Row]:
+            for number, row in enumerate(rows, 1):
+                yield row
+                tell(0, 0, number)
+
+        yield counting
+
+
+def _to_file(
+    directory: Path,
+    kind: Format,
+    output: Path,
+    counting: Counting,
+    *,
+    html: bool,
+) -> int:
     """Writes beside the target and renames: a file under its name is whole."""
     unfinished = output.with_name(output.name + ".new")
     try:
-        if format is Format.PARQUET:
-            number = write_parquet(page_rows(directory, html=html), unfinished, html=html)
-        elif format is Format.CDXJ:
+        if kind is Format.PARQUET:
+            number = write_parquet(counting(page_rows(directory, html=html)), unfinished, html=html)
+        elif kind is Format.CDXJ:
             number = export_cdxj(directory, unfinished)
         else:
             with unfinished.open("wb") as file:
-                number = _write(directory, format, file, html=html)
+                number = _write(directory, kind, file, counting, html=html)
         unfinished.replace(output)
     except OSError as error:
-        raise GossamerError(f"cannot write {output}: {error.strerror or error}") from error
+        raise FileError(f"cannot write {output}: {error.strerror or error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return number
 
 
-def _write(directory: Path, format: Format, file: BinaryIO, *, html: bool) -> int:  # noqa: A002
-    if format is Format.CDXJ:
+def _write(
+    directory: Path,
+    kind: Format,
+    file: BinaryIO,
+    counting: Counting,
+    *,
+    html: bool,
+) -> int:
+    if kind is Format.CDXJ:
         with tempfile.TemporaryDirectory() as place:
             target = Path(place) / "index.cdxj"
             number = export_cdxj(directory, target)
@@ -104,11 +147,11 @@ def _write(directory: Path, format: Format, file: BinaryIO, *, html: bool) -> in
                     file.write(block)
         return number
     rows: Iterable[msgspec.Struct] = (
-        link_rows(directory) if format is Format.LINKS else page_rows(directory, html=html)
+        link_rows(directory) if kind is Format.LINKS else page_rows(directory, html=html)
     )
     encode = msgspec.json.Encoder().encode
     number = 0
-    for row in rows:
+    for row in counting(rows):
         file.write(_UNSAFE.sub(_escape, encode(row)) + b"\n")
         number += 1
     return number

@@ -18,6 +18,7 @@ from gossamer.words import plain
 
 MOST = 1000
 """Patterns, and parameters, listed at most."""
+_NOTHING_TO_DO = "without --take-up the same command lists what can be taken up"
 NAMED = 5
 """Hosts that are named to somebody who asks for one that is not known."""
 
@@ -107,7 +108,7 @@ def open_crawl(control: str | None, directory: Path | None, *, change: bool) -> 
     try:
         return Running(find(None, where))
     except UsageError as error:
-        raise GossamerError(str(error)) from error
+        raise GossamerError(f"the crawl in {where} cannot be asked", do=str(error)) from error
 
 
 def _answers(where: Path) -> bool:
@@ -121,10 +122,10 @@ def _answers(where: Path) -> bool:
 
 def _without_api(where: Path) -> StateInUseError:
     if is_cluster(where):
-        return StateInUseError(f"the cluster in {where} is starting or ending; ask again")
+        return StateInUseError(f"the cluster in {where} is starting or ending", do="ask again")
     return StateInUseError(
-        f"the crawl in {where} runs without a control API, so nobody else can see its state; "
-        "run it with --serve to see and steer it, or stop it with Ctrl-C and ask again"
+        f"the crawl in {where} runs without a control API, so nobody else can see its state",
+        do="run it with --serve to see and steer it, or stop it with Ctrl-C and ask again",
     )
 
 
@@ -138,10 +139,14 @@ def check_host(crawl: Asked, host: str) -> None:
     words = f"the crawl knows no host {plain(host)}"
     ported = [name for name in names if name.rpartition(":")[0] == host.lower()]
     if ported:
-        raise UsageError(f"{words}; name the port too: {_listed(ported)}")
+        raise UsageError(words, do=f"name the port too: {_listed(ported)}")
     if names:
-        raise UsageError(f"{words}; something was found of {_listed(names)}")
-    raise UsageError(words)
+        raise UsageError(
+            words, do=f"name one of those of which something was found: {_listed(names)}"
+        )
+    raise UsageError(
+        words, do="write it as in URLs, with its port; nothing was found of any host yet"
+    )
 
 
 def _listed(names: list[str]) -> str:
@@ -156,14 +161,19 @@ def check_take_up(crawl: Asked, host: str, pattern: str | None) -> None:
     name = plain(host)
     if pattern is None:
         if not found.patterns:
-            raise UsageError(f"no URL pattern of {name} is doubted: nothing of it is set aside")
+            raise UsageError(
+                f"no URL pattern of {name} is doubted: nothing of it is set aside",
+                do=_NOTHING_TO_DO,
+            )
     elif pattern.startswith("?"):
         if pattern[1:] not in {row.parameter for row in found.parameters}:
             raise UsageError(
-                f"nothing was found about the parameter {plain(pattern[1:])} of {name}: its URLs keep it"
+                f"nothing was found about the parameter {plain(pattern[1:])} of {name}: its URLs keep it",
+                do=_NOTHING_TO_DO,
             )
     # Of more than are listed only the crawl knows.
     elif found.total <= len(found.patterns) and pattern not in {row.pattern for row in found.patterns}:  # fmt: skip
         raise UsageError(
-            f"the pattern {plain(pattern)} of {name} is not doubted: nothing of it is set aside"
+            f"the pattern {plain(pattern)} of {name} is not doubted: nothing of it is set aside",
+            do=_NOTHING_TO_DO,
         )

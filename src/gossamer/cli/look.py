@@ -18,7 +18,7 @@ from gossamer.cluster.summary import Summary, total
 from gossamer.control.client import find
 from gossamer.control.host_views import host_row
 from gossamer.control.schemas import HostRow
-from gossamer.errors import GossamerError, SettingsError, StateInUseError, UsageError
+from gossamer.errors import GossamerError, NoCrawlError, SettingsError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.model.progress import Activity, Progress
 from gossamer.node.pid_file import is_alive
@@ -89,7 +89,7 @@ def looked_at(directory: Path, *, host_list: bool = False) -> Iterator[Look]:
     look = Look(directory, is_cluster(directory))
     stateful = look.cluster or (directory / "state").exists()
     if not stateful and not log_files(directory) and not warc_files(directory):
-        raise UsageError(f"{directory} holds no crawl (no state, no log and no WARC files)")
+        raise NoCrawlError.at(directory, "no state, no log and no WARC files")
     try:
         look.settings = load_saved(directory / "crawl.toml")
     except SettingsError as error:

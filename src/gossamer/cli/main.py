@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import gossamer
 from gossamer.cli.commands import COMMANDS, GROUPS, Command
-from gossamer.errors import GossamerError, UsageError
+from gossamer.cli.terminal import harmless_streams
+from gossamer.errors import FileError, GossamerError, UsageError
+from gossamer.words import command as to_copy
+from gossamer.words import plain
 
 if TYPE_CHECKING:
     import typer
 
 WIDEST = 100
 """Columns of help: longer lines are hard to read."""
+LONGEST = 4000
+"""Characters of an error that are shown."""
 
 
 def _help() -> str:
@@ -48,14 +53,15 @@ def _help() -> str:
     return "\n".join(lines)
 
 
-def _unknown(word: str) -> str:
+def _unknown(word: str) -> tuple[str, str]:
+    """What is wrong with a first word, and what may be meant."""
     if word.startswith("-"):
-        return f"no option {word}; options follow the command: gossamer COMMAND {word}"
+        return f"no option {word}", f"options follow the command: {to_copy('COMMAND', word)}"
     if "." in word or "/" in word:
-        return f"no command is called {word!r}; to crawl from it: gossamer crawl {word}"
+        return f"no command is called {word!r}", f"to crawl from it: {to_copy('crawl', word)}"
     near = difflib.get_close_matches(word, COMMANDS, n=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; gossamer --help lists them"
-    return f"no command is called {word!r}{hint}"
+    hint = f"did you mean {' or '.join(near)}?" if near else "gossamer --help lists them"
+    return f"no command is called {word!r}", hint
 
 
 def load(command: Command) -> Any:
@@ -96,7 +102,8 @@ def _run(words: list[str]) -> int:
         print(f"gossamer {gossamer.__version__}")
         return 0
     if first not in COMMANDS:
-        raise UsageError(_unknown(first))
+        what, hint = _unknown(first)
+        raise UsageError(what, do=hint)
     return _run_command(COMMANDS[first], words)
 
 
@@ -114,12 +121,20 @@ def _run_command(command: Command, words: list[str]) -> int:
 
 def main() -> int:
     """Runs the command line and turns our errors into a line and an exit code."""
+    with harmless_streams():
+        return _main(sys.argv[1:])
+
+
+def _say(text: str) -> None:
+    # One line, whatever the arguments, names and answers that are told in it.
+    print(f"gossamer: {plain(text, LONGEST)}", file=sys.stderr)
+
+
+def _main(words: list[str]) -> int:
     try:
-        return _run(sys.argv[1:])
+        return _run(words)
     except GossamerError as error:
-        # What happened and why; then, for errors of a kind, what can be done about them.
-        remedy = f"; {error.remedy}" if error.remedy else ""
-        print(f"gossamer: {error}{remedy}", file=sys.stderr)
+        _say(error.in_words())
         return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # Whoever read has seen enough; nothing more can be said to them.
@@ -127,8 +142,8 @@ def main() -> int:
         return 0
     except OSError as error:
         # Files of ours that cannot be read or written; nothing else of the system reaches this place.
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"gossamer: {place}{error.strerror or error}", file=sys.stderr)
+        place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+        _say(FileError(f"{place}{error.strerror or error}").in_words())
         return 1
     except KeyboardInterrupt:
         return 130

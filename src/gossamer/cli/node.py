@@ -7,8 +7,9 @@ import typer
 import uvloop
 
 from gossamer.cli.assignments import assignments
-from gossamer.cli.effective import cluster_overrides
+from gossamer.cli.effective import cluster_overrides, least_level
 from gossamer.cli.supervised import told_to_end
+from gossamer.cli.verbose import log_what_counts
 from gossamer.errors import SettingsError
 from gossamer.logging import configure, logger
 from gossamer.model.choices import Level
@@ -25,11 +26,14 @@ def node(
     crawl: str | None,
     config: Path | None,
     settings: list[str] | None,
+    quiet: bool,
+    verbose: bool,
     log_level: Level,
     log_json: bool,
     supervised: bool,
 ) -> None:
     """Runs a node; the options are declared in `gossamer.cli.start`."""
+    least = least_level(log_level, quiet=quiet, verbose=verbose)
     overrides = assignments(settings or []) | cluster_overrides(engine, snapshots, crawl)
     effective = load(config, overrides)
     if not effective.cluster.engine:
@@ -37,7 +41,8 @@ def node(
     if not effective.cluster.snapshots:
         raise SettingsError("no place for snapshots is named: give --snapshots")
 
-    configure(log_level, as_json=log_json, node=name)
+    configure(least, as_json=log_json, node=name)
+    log_what_counts(effective, [])
 
     async def run() -> str:
         ended = asyncio.Event()

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
-import msgspec
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from gossamer.cli.assignments import assignments
+from gossamer.cli.console import console
 from gossamer.cli.effective import cluster_overrides
-from gossamer.cli.operate import Control, Out, print_json
+from gossamer.cli.json_output import print_json
+from gossamer.cli.operate import Control, Out
 from gossamer.cli.options import Config, Crawl, Engine, Json, Set
 from gossamer.cluster.requests import ask_control, operator
 from gossamer.cluster.shared_settings import engine_access
@@ -114,21 +114,26 @@ def list_nodes(
     """Who is in, and how they are; and the control nodes."""
     summary = _ask("status", None, engine, crawl, config, settings)
     if json:
-        print(msgspec.json.encode(summary).decode())
+        print_json(summary)
         return
     table = Table(box=None, padding=(0, 2))
     for column in ("node", "state", "partitions", "pages", "queued", "unsent", "machine", "notes"):
         table.add_column(column)
     for row in summary["nodes"]:
         table.add_row(
-            row["node"], row["state"], str(row["partitions"]), str(row["pages"]),
-            str(row["urls_queued"]), str(row["outbox"]), row["host"], "; ".join(row["notes"]),
+            *(
+                Text(plain(word, PIPED))
+                for word in (
+                    row["node"], row["state"], str(row["partitions"]), str(row["pages"]),
+                    str(row["urls_queued"]), str(row["outbox"]), row["host"], "; ".join(row["notes"]),
+                )
+            )
         )  # fmt: skip
     # Into a file or a pipe a row is a line, however long.
-    console = Console(width=None if sys.stdout.isatty() else PIPED)
-    console.print(table)
-    console.print()
-    console.print(_control_table(summary["controls"]))
+    shown = console(width=None if sys.stdout.isatty() else PIPED)
+    shown.print(table)
+    shown.print()
+    shown.print(_control_table(summary["controls"]))
 
 
 def _control_table(rows: list[dict[str, Any]]) -> Table:
@@ -157,7 +162,7 @@ def remove(
 ) -> None:
     """Take a node out in order: it hands everything over, then ends."""
     _ask("remove", {"node": node}, engine, crawl, config, settings)
-    print(f"{node} hands its partitions over and then ends")
+    print(f"{plain(node)} hands its partitions over and then ends")
 
 
 @app.command()
@@ -182,7 +187,7 @@ def keep(
 ) -> None:
     """Call a removal off: the node stays."""
     _ask("keep", {"node": node}, engine, crawl, config, settings)
-    print(f"{node} stays")
+    print(f"{plain(node)} stays")
 
 
 @app.command()
@@ -200,10 +205,10 @@ def resend(
     """Send links again from the nodes' own records, after the engine has lost some."""
     answer = _ask("resend", {"since": _moment(since)}, engine, crawl, config, settings)
     if json:
-        print(msgspec.json.encode(answer).decode())
+        print_json(answer)
         return
     for name, rows in answer.items():
-        print(f"{name}: {rows} rows of links are sent again")
+        print(f"{plain(name)}: {rows} rows of links are sent again")
 
 
 def _moment(text: str) -> float:
@@ -215,6 +220,6 @@ def _moment(text: str) -> float:
         return datetime.fromisoformat(text).astimezone().timestamp()
     except ValueError as error:
         raise UsageError(
-            f"--since takes a time such as 2026-11-15T12:00, or how long ago, such as 2h; "
-            f"got {text!r}"
+            f"--since: {text!r} is no time",
+            do="give a time such as 2026-11-15T12:00, or how long ago, such as 2h",
         ) from error

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.look import Look, looked_at
+from gossamer.cli.loudness import Quiet, Verbose, loudness
 from gossamer.cli.reading import read_log_of
 from gossamer.cli.serving import tell_where
 from gossamer.control.api.server import PortTakenError, listen, serve
@@ -22,6 +23,7 @@ from gossamer.control.archive import ArchivedCrawl, ArchiveService
 from gossamer.errors import StateInUseError
 from gossamer.settings import CrawlSettings
 from gossamer.settings.model import ControlSettings
+from gossamer.words import command
 
 
 def open_(
@@ -35,24 +37,29 @@ def open_(
     address: Annotated[
         str | None, typer.Option(help="Address to listen on [default: control.address].")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
+    loud = loudness(quiet=quiet, verbose=verbose)
     with looked_at(directory, host_list=True) as look:
         if look.running:
-            raise StateInUseError(_in_use(look))
+            raise _in_use(look)
         settings = _control(look.settings, port, address)
         with _place(directory) as place:
-            visits = read_log_of(directory, look.committed)
+            visits = read_log_of(directory, loud, look.committed)
             crawl = ArchivedCrawl(look.known(), visits, look.nodes, look.readings)
-            asyncio.run(_serve(crawl, settings, place, any_port=port is None))
+            asyncio.run(_serve(crawl, settings, place, any_port=port is None, quiet=quiet))
 
 
-def _in_use(look: Look) -> str:
+def _in_use(look: Look) -> StateInUseError:
     if look.served_at is not None:
-        return f"the crawl in {look.out} is running; its dashboard: {look.served_at}"
-    return (
-        f"the crawl in {look.out} is running without a dashboard; start it with --serve to have one "
-        f"(gossamer report {look.out} works meanwhile)"
+        return StateInUseError(
+            f"the crawl in {look.out} is running", do=f"its own dashboard: {look.served_at}"
+        )
+    return StateInUseError(
+        f"the crawl in {look.out} is running without a dashboard",
+        do=f"start it with --serve to have one ({command('report', look.out)} works meanwhile)",
     )
 
 
@@ -88,14 +95,16 @@ def _alone(directory: Path, control: Path) -> Iterator[None]:
     except BlockingIOError as error:
         with contextlib.suppress(OSError):
             where = (control / "url").read_text().strip()
-            raise StateInUseError(f"the crawl in {directory} is open already: {where}") from error
+            raise StateInUseError(
+                f"the crawl in {directory} is open already", do=f"see {where}"
+            ) from error
         raise StateInUseError(f"the crawl in {directory} is being opened already") from error
     finally:
         os.close(handle)
 
 
 async def _serve(
-    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool
+    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool, quiet: bool
 ) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -108,8 +117,9 @@ async def _serve(
         # Before the server waits for them, watchers are let go.
         stack.callback(service.let_go)
         service.served_at(serving.url)
-        await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
-        print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
+        if not quiet:
+            await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
+            print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
         await ended.wait()
 
 

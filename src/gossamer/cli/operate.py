@@ -10,13 +10,15 @@ import typer
 
 from gossamer.cli.activity import left_words
 from gossamer.cli.assignments import assignments
+from gossamer.cli.json_output import print_json
+from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
 from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
 from gossamer.errors import GossamerError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
 from gossamer.settings.units import duration
-from gossamer.words import count, plain, short_span, size, span
+from gossamer.words import command, count, plain, short_span, size, span
 
 Control = Annotated[
     str | None,
@@ -29,13 +31,16 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def print_json(value: object) -> None:
-    print(msgspec.json.encode(value).decode())
-
-
-def status(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+def status(
+    *,
+    control: Control = None,
+    out: Out = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> None:
     """Say how the crawl goes, or how it ended."""
-    now, alerts = _status(control, out)
+    now, alerts = _status(control, out, loudness(quiet=quiet, verbose=verbose))
     if json:
         print_json(now | {"alert_list": alerts})
         return
@@ -44,7 +49,7 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         # Only of a crawl that has ended: reading files needs much that asking a control node does not.
         from gossamer.cli.ended import show_ended  # noqa: PLC0415
 
-        show_ended(now, str(out or Path("crawl-out")))
+        show_ended(now, out or Path("crawl-out"))
         return
     left = left_words(now["eta_seconds"], now["eta_from"])
     left = f", {left}" if left else ""
@@ -66,7 +71,7 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
     if now["urls_set_aside"]:
         print(
             f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
-            f"them up, with: gossamer patterns{_where(control, out)}"
+            f"them up, with: {command('patterns', *_where(control, out))}"
         )
     if now["reranking"]:
         print(f"re-ranking: {count(now['reranking'])} hosts left")
@@ -76,7 +81,9 @@ def status(*, control: Control = None, out: Out = None, json: Json = False) -> N
         print(f"{alert['severity']}: {plain(alert['text'])} ({plain(alert['hint'])})")
 
 
-def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _status(
+    control: str | None, out: Path | None, loud: Loudness
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """With its alerts: of a running crawl from its control node, of another from its files."""
     try:
         client = find(control, out)
@@ -84,15 +91,17 @@ def _status(control: str | None, out: Path | None) -> tuple[dict[str, Any], list
     except GossamerError:
         from gossamer.cli.ended import ended_status  # noqa: PLC0415
 
-        ended = ended_status(out or Path("crawl-out")) if control is None else None
+        ended = ended_status(out or Path("crawl-out"), loud) if control is None else None
         if ended is None:
             raise
         return ended, []
 
 
-def _where(control: str | None, out: Path | None) -> str:
-    """The options of a command about the same crawl."""
-    return f" {out}" if out is not None else f" --control {control}" if control is not None else ""
+def _where(control: str | None, out: Path | None) -> list[str | Path]:
+    """What a command about the same crawl is told."""
+    if out is not None:
+        return [out]
+    return [] if control is None else ["--control", control]
 
 
 def _door(view: dict[str, Any]) -> str:
@@ -110,23 +119,41 @@ _LONG = {"checkpoint", "rerank"}
 
 
 def _command(name: str, meaning: str) -> Callable[..., None]:
-    def run(*, control: Control = None, out: Out = None, json: Json = False) -> None:
+    def run(
+        *,
+        control: Control = None,
+        out: Out = None,
+        quiet: Annotated[
+            bool, typer.Option("--quiet", "-q", help="Say nothing where it is confirmed.")
+        ] = False,
+        json: Json = False,
+    ) -> None:
         timeout = LONG_TIMEOUT if name in _LONG else None
         result = find(control, out).post("/commands", {"command": name}, timeout=timeout)
         if json:
             print_json(result)
         else:
             for node in result["nodes"]:
+                if quiet and node["confirmed"]:
+                    continue
                 word = "confirmed" if node["confirmed"] else "NOT confirmed"
                 note = f": {plain(node['note'])}" if node["note"] else ""
                 print(f"{name}: {word} by {plain(node['node'])}{note}")
         if not result["nodes"] and name == "stop":
+            if quiet:
+                return
             print("stop: kept; no crawl node runs now, and one that is started ends at once")
             return
         if not result["nodes"]:
-            raise GossamerError(f"no node is alive to confirm it: {name}")
+            raise GossamerError(
+                f"no node is alive to confirm it: {name}",
+                do="start a node (`gossamer node`), or ask again",
+            )
         if not result["confirmed"]:
-            raise GossamerError(f"not every node has confirmed: {name}")
+            raise GossamerError(
+                f"not every node has confirmed: {name}",
+                do="`gossamer nodes` shows how they are; the command can be given again",
+            )
 
     run.__doc__ = meaning
     run.__name__ = name
@@ -169,7 +196,9 @@ def set_(
         return
     if undo is not None:
         if values:
-            raise UsageError("--undo takes no values")
+            raise UsageError(
+                "--undo takes a whole change back, and no values", do="give one of them"
+            )
         change = client.post(f"/settings/changes/{undo}/undo")
     else:
         change = client.patch("/settings", {"values": assignments(values or [])})
@@ -182,7 +211,8 @@ def set_(
 def _show_change(change: dict[str, Any]) -> None:
     for value in change["values"]:
         old, new = (msgspec.json.encode(value[name]).decode() for name in ("old", "new"))
-        print(f"version {change['version']} by {change['who']}: {value['name']}: {old} → {new}")
+        shown = f"{plain(value['name'])}: {plain(old)} → {plain(new)}"
+        print(f"version {change['version']} by {plain(change['who'])}: {shown}")
 
 
 def _show_settings(view: dict[str, Any], *, json: bool) -> None:
@@ -238,11 +268,14 @@ def slow(
 ) -> None:
     """Visit these hosts at a gap of their own (politeness.overrides), until told otherwise."""
     if off == (gap is not None):
-        raise UsageError("give a gap, such as --gap 5s, or --off")
+        raise UsageError(
+            "it is not said how slow" if gap is None else "--gap and --off say the opposite",
+            do="give a gap, such as --gap 5s, or --off",
+        )
     try:
         seconds = None if gap is None else duration(gap)
     except ValueError as error:
-        raise UsageError(f"--gap: {error}") from error
+        raise UsageError(f"--gap: {error}", do="give a time such as 5s or 250ms") from error
     action = "speed_up" if off else "slow_down"
     _host(action, hosts, find(control, out), json=json, seconds=seconds)
 
@@ -287,7 +320,7 @@ def seed(
             if not one["taken"]:
                 print(f"refused: {plain(one['url'])}: {plain(one['reason'])}", file=sys.stderr)
     if not submission["taken"]:
-        raise UsageError("no seed could be taken")
+        raise UsageError("no seed could be taken", do="mend them, or name others")
 
 
 def _show_fate(fate: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from gossamer.cli.found import Running, check_host, check_take_up, open_crawl
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import resume_command
 from gossamer.errors import UsageError
 from gossamer.model.findings import Findings, Parameter
@@ -51,9 +52,9 @@ def patterns(
 ) -> None:
     """Show which URL patterns bring nothing new and which parameters change nothing, and overrule that."""
     if pattern is not None and not take_up:
-        raise UsageError("--pattern names what --take-up HOST takes up; say which host")
+        raise UsageError("--pattern names what is taken up", do="say of which host: --take-up HOST")
     if directory is not None and out is not None and directory != out:
-        raise UsageError("DIR and --out are the same thing; give one of them")
+        raise UsageError("DIR and --out are the same thing", do="give one of them")
     where = directory or out
     crawl = open_crawl(control, where, change=bool(take_up))
     try:
@@ -67,7 +68,7 @@ def patterns(
     finally:
         crawl.close()
     if json:
-        print(msgspec.json.encode({**msgspec.to_builtins(found), "taken_up": taken}).decode())
+        print_json({**msgspec.to_builtins(found), "taken_up": taken})
         return
     go_on = ""
     if taken and not isinstance(crawl, Running):

@@ -4,17 +4,19 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.console import Console
 
+from gossamer.cli.console import console
+from gossamer.cli.json_output import print_json
 from gossamer.cli.look import looked_at
-from gossamer.cli.reading import read_log_of
+from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
+from gossamer.cli.reading import read_log_of, told
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError
+from gossamer.errors import FileError
 from gossamer.report import as_html, build, show
 from gossamer.report.content import read_content
 from gossamer.report.no_robots import no_robots
+from gossamer.words import plain
 
 
 def report(
@@ -32,21 +34,28 @@ def report(
             help="Read all WARC files for types and languages, not only their beginnings.",
         ),
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
+    loud = loudness(quiet=quiet, verbose=verbose)
     with looked_at(directory) as look:
-        known, visits = look.known(), read_log_of(directory, look.committed)
+        known, visits = look.known(), read_log_of(directory, loud, look.committed)
         silent = [] if look.running else no_robots(visits.hosts.all(), look.host)
-    types = read_content(directory, whole=content, others=visits.others, committed=look.committed)
+    with told("reading the WARC files", "", loud):
+        types = read_content(
+            directory, whole=content, others=visits.others, committed=look.committed
+        )
     found = build(known, visits, types, silent)
     if html is not None:
         try:
             write_whole(html, as_html(found).encode())
         except OSError as error:
-            raise GossamerError(f"cannot write {html}: {error.strerror or error}") from error
-        print(f"report: {html}", file=sys.stderr)
+            raise FileError(f"cannot write {html}: {error.strerror or error}") from error
+        if loud is not Loudness.QUIET:
+            print(f"report: {plain(str(html))}", file=sys.stderr)
     if json:
-        print(msgspec.json.encode(found).decode())
+        print_json(found)
     elif html is None:
-        show(found, Console(width=min(80, Console().width), highlight=False))
+        show(found, console(width=min(80, console().width)))

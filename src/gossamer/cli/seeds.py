@@ -39,7 +39,7 @@ def tell_refused(refused: list[Refused], *, left: int) -> None:
         more = count(len(refused) - SHOWN_REFUSED)
         print(f"… and {more} more seeds refused", file=sys.stderr)
     if refused and not left:
-        raise UsageError("no seed could be taken")
+        raise UsageError("no seed could be taken", do="mend them, or name others")
 
 
 def tell_guessed(seeds: list[Seed]) -> None:

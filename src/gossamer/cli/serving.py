@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from gossamer import words
 from gossamer.control.tokens import read_token, token_file
 
 
@@ -14,7 +15,9 @@ def tell_where(url: str, directory: Path, *, plain: bool) -> None:
         token = read_token(file)
         print(f"dashboard: {url}/#token={token}", file=sys.stderr)
     else:
-        print(f"control API and dashboard: {url} (token in {file})", file=sys.stderr)
+        print(
+            f"control API and dashboard: {url} (token in {words.plain(str(file))})", file=sys.stderr
+        )
     if plain:
         print(
             "the control API listens beyond this machine without TLS: who can listen on the way "

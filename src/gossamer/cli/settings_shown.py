@@ -8,13 +8,15 @@ from typing import Any
 
 import msgspec
 
-from gossamer.errors import UsageError
+from gossamer.cli.json_output import print_json
+from gossamer.errors import NoCrawlError, UsageError
 from gossamer.settings import CrawlSettings, load, load_saved
 from gossamer.settings.nearest import nearest, unknown_setting
 from gossamer.settings.removed import REMOVED
 from gossamer.settings.rows import Row, rows
 from gossamer.settings.table import shown, values
 from gossamer.settings.words import written
+from gossamer.words import plain
 
 WIDEST = 100
 LONGEST = 300
@@ -31,9 +33,9 @@ def settings(words: list[str] | None, *, out: Path | None, config: Path | None, 
     found = _found(words or [])
     if json:
         told = {"settings": [_as_json(row, defaults, now) for row in found]}
-        print(msgspec.json.encode(told).decode())
+        print_json(told)
         return
-    where = str(out or config)
+    where = plain(str(out or config))
     width = min(shutil.get_terminal_size().columns, WIDEST)
     for row in found:
         print(row.name)
@@ -46,11 +48,11 @@ def settings(words: list[str] | None, *, out: Path | None, config: Path | None, 
 
 def _read(out: Path | None, config: Path | None) -> CrawlSettings | None:
     if out is not None and config is not None:
-        raise UsageError("--out and --config both name values; give one of them")
+        raise UsageError("--out and --config both name values", do="give one of them")
     if out is not None:
         file = out / "crawl.toml"
         if not file.exists():
-            raise UsageError(f"{out} holds no crawl (no {file})")
+            raise NoCrawlError.at(out, f"no {file}")
         return load_saved(file)
     return None if config is None else load(config, {})
 
@@ -74,10 +76,10 @@ def _found(words: list[str]) -> list[Row]:
         return found
     gone = [old for old in REMOVED if any(word in _plainly(old) for word in sought)]
     if gone:
-        raise UsageError("; ".join(map(unknown_setting, gone)))
+        raise UsageError("; ".join(map(unknown_setting, gone)), do="gossamer settings lists all")
     near = list(dict.fromkeys(name for word in words for name in nearest(word)))
     hint = f"the nearest: {', '.join(near)}" if near else "gossamer settings lists all"
-    raise UsageError(f"no setting has {' '.join(words)!r} in its name or meaning; {hint}")
+    raise UsageError(f"no setting has {' '.join(words)!r} in its name or meaning", do=hint)
 
 
 def _plainly(text: str) -> str:
@@ -124,5 +126,5 @@ def _value(value: Any, *, whole: bool) -> str:
     text = value if isinstance(value, str) and value else msgspec.json.encode(value).decode()
     if isinstance(value, list):
         text = text.replace('","', '", "')
-    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    text = plain(text, len(text))
     return text if whole or len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(value)} in all)"

@@ -11,9 +11,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from gossamer.cli.loudness import Quiet
+from gossamer.cli.terminal import drawn_on
 from gossamer.simweb import ALL_BEHAVIOURS, Options, OptionsError
 from gossamer.simweb import serve as start
 from gossamer.simweb import truth as compute
+from gossamer.words import plain
 
 app = typer.Typer(
     help="The simulated web: a deterministic web for tests and benchmarks.", no_args_is_help=True
@@ -21,7 +24,7 @@ app = typer.Typer(
 
 
 def _refuse(message: str) -> NoReturn:
-    print(f"gossamer simweb: {message}", file=sys.stderr)
+    print(f"gossamer simweb: {plain(message, 1000)}", file=sys.stderr)
     raise typer.Exit(2)
 
 
@@ -113,11 +116,14 @@ def serve(
 def truth(
     *,
     agent: Annotated[str, typer.Option(help="the crawler's name in robots rules")] = "gossamer",
+    quiet: Quiet = False,
     **web: Any,
 ) -> None:
     """Prints what a crawler must find: a JSON line per URL, the start page first."""
     try:
-        known = compute(_options(web), agent=agent, progress=sys.stderr.isatty())
+        # Drawn in place, so it goes past what makes prints harmless.
+        terminal = drawn_on(sys.stderr) if sys.stderr.isatty() and not quiet else None
+        known = compute(_options(web), agent=agent, progress=terminal)
     except OptionsError as error:
         _refuse(str(error))
     try:

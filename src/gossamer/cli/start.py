@@ -125,6 +125,8 @@ def control(
     resume: Annotated[
         bool, typer.Option("--resume", help="Let a crawl go on that was stopped.")
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     log_level: LogLevel = Level.INFO,
     log_json: LogJson = False,
     supervised: Supervised = False,
@@ -142,6 +144,8 @@ def node(
     crawl: Crawl = None,
     config: Config = None,
     settings: Set = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     log_level: LogLevel = Level.INFO,
     log_json: LogJson = False,
     supervised: Supervised = False,

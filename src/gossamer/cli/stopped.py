@@ -12,12 +12,19 @@ import msgspec
 
 from gossamer import _native
 from gossamer.control.leader.backup import Backup
-from gossamer.errors import GossamerError, StateInUseError, UsageError
+from gossamer.errors import (
+    BrokenStateError,
+    NoCrawlError,
+    SettingsError,
+    StateInUseError,
+    UsageError,
+)
 from gossamer.library import log_files
 from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
 from gossamer.node.view import ViewedNode, viewed_node
 from gossamer.settings import load_saved
+from gossamer.words import command
 
 STANDALONE: Final = "standalone"
 """The name of the only node of a crawl of one process."""
@@ -42,8 +49,8 @@ def resume_command(directory: Path) -> str:
     """What goes on with a crawl: a cluster with all of its nodes, each of which has a part of it."""
     if is_cluster(directory):
         nodes = max(1, len(node_directories(directory)))
-        return f"gossamer cluster --nodes {nodes} --resume --out {directory}"
-    return f"gossamer crawl --resume --out {directory}"
+        return command("cluster", "--nodes", str(nodes), "--resume", "--out", directory)
+    return command("crawl", "--resume", "--out", directory)
 
 
 def check_kind(directory: Path, *, cluster: bool) -> None:
@@ -52,7 +59,7 @@ def check_kind(directory: Path, *, cluster: bool) -> None:
     if other:
         kind = "of one process" if cluster else "of a cluster"
         raise UsageError(
-            f"{directory} holds a crawl {kind}; go on with: {resume_command(directory)}"
+            f"{directory} holds a crawl {kind}", do=f"go on with: {resume_command(directory)}"
         )
 
 
@@ -67,11 +74,11 @@ def _places(directory: Path) -> list[_Place]:
     """The nodes of a crawl. UsageError: there is none with a state."""
     if not is_cluster(directory):
         if not (directory / "state").exists():
-            raise UsageError(_nothing(directory, directory / "state"))
+            raise _nothing(directory, directory / "state")
         return [_Place(STANDALONE, directory, None)]
     found = [_Place(place.name, place, node_name(place)) for place in node_directories(directory)]
     if not found:
-        raise UsageError(_nothing(directory, directory / "nodes" / "*" / "state"))
+        raise _nothing(directory, directory / "nodes" / "*" / "state")
     return found
 
 
@@ -103,13 +110,13 @@ def view_nodes(directory: Path, *, host_list: bool = False) -> Iterator[dict[str
         yield nodes
 
 
-def _nothing(directory: Path, place: Path) -> str:
+def _nothing(directory: Path, place: Path) -> NoCrawlError:
     if log_files(directory):
-        return (
-            f"{directory} is a crawl without its state (no {place}), which this needs; "
-            "gossamer report, open, audit and export do without it"
+        return NoCrawlError(
+            f"{directory} is a crawl without its state (no {place}), which this needs",
+            do="gossamer report, open, audit and export do without it",
         )
-    return f"{directory} holds no crawl (no {place})"
+    return NoCrawlError.at(directory, f"no {place}")
 
 
 def node_name(place: Path) -> str:
@@ -117,7 +124,7 @@ def node_name(place: Path) -> str:
     try:
         return incarnation(place)
     except (OSError, msgspec.MsgspecError) as error:
-        raise GossamerError(f"cannot use {place}: {error}") from error
+        raise BrokenStateError(f"cannot use {place}: {error}") from error
 
 
 @contextlib.contextmanager
@@ -128,9 +135,10 @@ def _explained(crawl: Path) -> Iterator[None]:
     except _native.StateInUseError as error:
         raise StateInUseError(
             f"the crawl in {crawl} is running, or open in `gossamer open`, and its state belongs to that process "
-            "until it ends; end it with Ctrl-C and ask again (--resume goes on with a crawl)"
+            "until it ends",
+            do="end it with Ctrl-C and ask again (--resume goes on with a crawl)",
         ) from error
     except (_native.StateError, _native.VersionError, OSError) as error:
-        raise GossamerError(str(error)) from error
+        raise BrokenStateError(f"{crawl}: {error}") from error
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise SettingsError(f"{crawl / 'crawl.toml'}: {error}") from error

@@ -1,6 +1,5 @@
 """What a crawl says at its end."""
 
-import shlex
 import time
 from pathlib import Path
 
@@ -15,7 +14,10 @@ from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import REASONS
 from gossamer.settings.model import LimitSettings
-from gossamer.words import count, counted, plain, size, span
+from gossamer.words import command, count, counted, plain, size, span, with_directory
+
+LONG = 1000
+"""Characters of a path that are shown."""
 
 
 def as_json(progress: Progress, out: Path) -> dict[str, object]:
@@ -64,7 +66,7 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
         console.print(Text("What can be done about that which was not fetched:"))
     for name, remedy in remedies.items():
         if remedy:
-            _print_whole(console, f"{name}: {here(remedy, out)}")
+            _print_whole(console, f"{name}: {with_directory(remedy, out)}")
     if nothing:
         _print_whole(
             console,
@@ -72,11 +74,6 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
         )
     if progress.seeds_failed > len(progress.seed_failures):
         _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
-
-
-def here(remedy: str, out: Path) -> str:
-    """A remedy whose commands name this crawl's directory."""
-    return remedy.replace(" DIR", f" {shlex.quote(str(out))}")
 
 
 def _show_script_pages(console: Console, progress: Progress) -> None:
@@ -111,7 +108,7 @@ def show_summary(
     `files`: where they are, if not in `out`. `limits`: those of the crawl.
     """
     files = files or out
-    go_on = go_on or f"gossamer crawl --resume --out {out}"
+    go_on = go_on or command("crawl", "--resume", "--out", out)
     rate = progress.pages / progress.seconds if progress.seconds else 0.0
     console.print(
         Text.assemble(
@@ -135,13 +132,13 @@ def show_summary(
         _print_whole(
             console,
             f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
-            f"see them, or undo one, with: gossamer aliases {out}",
+            f"see them, or undo one, with: {command('aliases', out)}",
         )
     if progress.urls_set_aside:
         _print_whole(
             console,
             f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
-            f"see why, or take them up, with: gossamer patterns {out}",
+            f"see why, or take them up, with: {command('patterns', out)}",
         )
     for door, report in progress.doors.items():
         if report.failures:
@@ -156,10 +153,11 @@ def show_summary(
     for text in in_words(progress.waits, time.time()):
         console.print(Text(plain(text)), soft_wrap=True)
     places = (
-        f"WARC files: {files / 'warc'}   fetch log: {files / 'log'}   all: {size(progress.disk)}"
+        f"WARC files: {plain(str(files / 'warc'), LONG)}   fetch log: {plain(str(files / 'log'), LONG)}   "
+        f"all: {size(progress.disk)}"
     )
     _print_whole(console, places)
-    _print_whole(console, f"See it again with: gossamer report {out}, or gossamer open {out}")
+    _print_whole(console, f"See it again with: {command('report', out)}, or {command('open', out)}")
     hint = ""
     if unsaved:
         hint = (
@@ -174,7 +172,7 @@ def show_summary(
     elif progress.urls_queued and progress.hosts_blocked:
         hint = (
             f"{counted(progress.urls_queued, 'URL')} of blocked hosts stay queued. Go on with them: {go_on} --serve, "
-            "then gossamer unblock HOST"
+            f"then {command('unblock', 'HOST', '--out', out)}"
         )
     elif progress.urls_queued:
         hint = f"Stopped with URLs queued. Go on with: {go_on}"

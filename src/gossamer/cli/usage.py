@@ -7,6 +7,8 @@ from typer.exceptions import TyperException
 
 from gossamer.words import plain
 
+LONGEST: Final = 2000
+
 _WORDS: Final = {
     "int": "a whole number expected",
     "float": "a number expected",
@@ -20,6 +22,8 @@ def tell(error: TyperException) -> int:
     """Says on standard error what is wrong; gives the exit code."""
     if isinstance(error, BadParameter) and error.__cause__ is not None:
         error.message = _words(error)
+    # One line, also where an argument is quoted in it that has several.
+    error.message = plain(error.message, LONGEST)
     cast("Any", error).show()
     return error.exit_code
 

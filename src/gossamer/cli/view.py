@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable
 from typing import IO, Protocol, Self, cast
 
-from rich.console import Console
-
 from gossamer.cli.activity import ACTIVITY
+from gossamer.cli.console import console
 from gossamer.cli.pace import Rates, Target
 from gossamer.cli.panel import PanelView
 from gossamer.cli.seed_news import SeedNews
 from gossamer.cli.steady import Steady
+from gossamer.cli.terminal import drawn_on
 from gossamer.counts import beside_pages
 from gossamer.logging import logger
 from gossamer.model.progress import Activity, Progress
@@ -136,7 +136,7 @@ def make_view(*, title: str, target: Target, only_log: bool = False) -> View:
     """
     if only_log:
         return LogView()
-    console = Console(stderr=True, file=cast("IO[str]", Steady(sys.stderr)))
-    if console.is_terminal:
-        return PanelView(console, title, target)
+    drawn = console(stderr=True, file=cast("IO[str]", Steady(drawn_on(sys.stderr))))
+    if drawn.is_terminal:
+        return PanelView(drawn, title, target)
     return LineView(target)

@@ -11,8 +11,14 @@ import typer
 from gossamer import _native
 from gossamer._native import canonical_url
 from gossamer._native import host as host_of
+from gossamer.cli.json_output import print_json
 from gossamer.cli.stopped import is_cluster, node_directories, node_name
-from gossamer.errors import GossamerError, StateInUseError, UsageError
+from gossamer.errors import (
+    BrokenStateError,
+    NoCrawlError,
+    SettingsError,
+    StateInUseError,
+)
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import find_visits
 from gossamer.node.native_settings import to_native
@@ -42,7 +48,7 @@ def why(
     """Say what a crawl knows of a URL: seen, allowed, queued, visited, and when it is due."""
     account = explain(out, url) if control is None else ask(control, out, url)
     if json:
-        print(msgspec.json.encode(account).decode())
+        print_json(account)
         return
     facts = describe(account, time.time())
     for number, (name, text) in enumerate(facts):
@@ -74,21 +80,21 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     if not is_cluster(out) and not (out / "state").is_dir():
         if log_files(out):
             return _from_log(out, url)
-        raise UsageError(f"{out} holds no crawl (no crawl.toml and state)")
+        raise NoCrawlError.at(out, "no crawl.toml, no state and no log")
     try:
         account = _ask_state(out, load_saved(file), url)
     except _native.StateInUseError as error:
         if (out / "control" / "url").exists():
             return ask(None, out, url)
         raise StateInUseError(
-            f"the crawl in {out} is running, and its state belongs to it until it ends; stop it "
-            "with Ctrl-C and ask again (--resume goes on), or look at the visits so far in "
-            f"{out / 'log'}"
+            f"the crawl in {out} is running, and its state belongs to it until it ends",
+            do="stop it with Ctrl-C and ask again (--resume goes on), or look at the visits so far in "
+            f"{out / 'log'}",
         ) from error
     except (_native.StateError, OSError) as error:
-        raise GossamerError(str(error)) from error
+        raise BrokenStateError(f"{out}: {error}") from error
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise SettingsError(f"{file}: {error}") from error
     if "url" in account and "robots_visits" not in account:
         account["rules_version"] = rules_version(out / "control" / "settings.jsonl")
         account["visits"] = _visits(out, account["url"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError, StateInUseError
+from gossamer.errors import FileError, StateInUseError
 
 
 class _Identity(msgspec.Struct):
@@ -46,11 +46,12 @@ class Home:
                 return
             known = msgspec.json.decode(file.read_bytes(), type=_Identity)
         except (OSError, msgspec.MsgspecError) as error:
-            raise GossamerError(f"cannot use {self.directory}: {error}") from error
+            raise FileError(f"cannot use {self.directory}: {error}") from error
         if (known.node, known.crawl) != (self.node, self.crawl):
             raise StateInUseError(
                 f"{self.directory} is of node {known.node} of crawl {known.crawl}, not of node "
-                f"{self.node} of crawl {self.crawl}; choose another --out"
+                f"{self.node} of crawl {self.crawl}",
+                do="choose another --out",
             )
         self.incarnation = known.incarnation
 

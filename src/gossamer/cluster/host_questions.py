@@ -73,7 +73,9 @@ class HostQuestions:
     async def _find(self, body: FindBody) -> Any:
         found = self._node.host_list()
         if found is None:
-            raise GossamerError("this node keeps no list of its hosts")
+            raise GossamerError(
+                "this node keeps no list of its hosts", do="ask its control node, which does"
+            )
         among = await asyncio.to_thread(self._node.active_hosts) if body.active else None
         places, more, matched, total = await checked(found.find_places, body.question, among)
         keys = [key for _value, _name, key in places]

@@ -11,7 +11,7 @@ import contextlib
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -37,6 +37,10 @@ Tell = Callable[[str, str], None]
 
 class FencedError(GossamerError):
     """The lease ran out: nothing may be published any more."""
+
+    remedy: ClassVar[str] = (
+        "check that the node reaches the engine; its partitions move to others, and it joins anew"
+    )
 
 
 class Keeper:

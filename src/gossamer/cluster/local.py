@@ -176,7 +176,10 @@ class LocalCluster:
         if file.exists():
             return _decode(file.read_bytes())
         if self.summary is None:
-            raise GossamerError("the cluster ended before it began")
+            raise GossamerError(
+                "the cluster ended before it began",
+                do=f"see why in {self.out / 'control' / 'messages'}",
+            )
         return self.summary
 
     def _arguments(self, kind: str) -> list[str]:
@@ -213,7 +216,10 @@ class LocalCluster:
         # Nodes that came before the control node has said that the crawl goes on would end again.
         while self.summary is None or self.summary.wanted == "shutdown":
             if not self._control.running:
-                raise GossamerError(f"the control node ended: {self._control.last_words()}")
+                raise GossamerError(
+                    f"the control node ended: {self._control.last_words()}",
+                    do=f"see more in {self._control.directory / 'messages'}",
+                )
             if interrupted():
                 return await self._end(show, interrupted)
             await asyncio.sleep(0.05)
@@ -268,7 +274,10 @@ class LocalCluster:
             if now - child.died < wait:
                 continue
             if child.starts > RESTARTS:
-                raise GossamerError(f"{child.name} does not stay up: {child.last_words()}")
+                raise GossamerError(
+                    f"{child.name} does not stay up: {child.last_words()}",
+                    do=f"see more in {child.directory / 'messages'}",
+                )
             if not engine.connected:
                 continue
             child.start()

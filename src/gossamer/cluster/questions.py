@@ -12,7 +12,7 @@ from gossamer.cluster.host_questions import HostQuestions
 from gossamer.cluster.keeper import Keeper
 from gossamer.cluster.messages import Answer, NodeStatus, Question, decode, encode
 from gossamer.cluster.requests import checked, failure, read_body
-from gossamer.errors import DiskFullError, UsageError
+from gossamer.errors import DiskFullError, VersionError
 from gossamer.library.log_search import Found, Place, Wanted, search_log
 from gossamer.library.stored_text import StoredText, stored_text, warc_name
 
@@ -91,7 +91,7 @@ class Questions:
     async def _result(self, question: Question) -> Any:
         known = self.names.get(question.name)
         if known is None:
-            raise UsageError(f"a node does not know the question {question.name!r}")
+            raise VersionError(f"a node does not know the question {question.name!r}")
         body, method = known
         return await method(read_body(question.body, body))
 

@@ -61,6 +61,10 @@ ONE_TRY = 5.0
 NOBODY = 10.0
 """Seconds that a command waits where no control node is connected at all: one may be restarted."""
 
+AS_DESCRIBED: Final = (
+    "give it as the documents say; of processes: install the same version everywhere"
+)
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -81,7 +85,7 @@ def read_body(raw: msgspec.Raw, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(b"{}" if data == b"null" else data, type=kind)
     except msgspec.MsgspecError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"what is asked cannot be read: {error}", do=AS_DESCRIBED) from error
 
 
 async def checked(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
@@ -89,7 +93,7 @@ async def checked(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
     try:
         return await asyncio.to_thread(call, *given, **more)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(str(error), do="mend what is asked for, and ask again") from error
 
 
 def failure(error: Exception) -> Answer:
@@ -162,7 +166,9 @@ async def ask_control(
             away = f"no control node answers: {error}"
             if isinstance(error, NoResponderError) and now() - begun >= NOBODY:
                 # There is none, not even one that stands by: no election brings one.
-                raise GossamerError(away) from error
+                raise GossamerError(
+                    away, do="start one (`gossamer control`), and try again"
+                ) from error
             raise type(error)(away) from error
         return result_of(decode(data, Answer, "the control node"))
 

@@ -8,7 +8,7 @@ import ssl
 import time
 import urllib.parse
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -24,8 +24,13 @@ LONG_TIMEOUT = 330.0
 """For commands whose answer a control node itself awaits for up to 300 s."""
 
 
+_AS_URL: Final = "give it as http://HOST:PORT"
+
+
 class AwayError(GossamerError):
     """The control node cannot do it now. `again`: seconds after which it may; None: not soon."""
+
+    remedy: ClassVar[str] = "try again in a while; `gossamer status` says how the crawl is"
 
     def __init__(self, text: str, again: float | None) -> None:
         super().__init__(text)
@@ -40,9 +45,9 @@ class Client:
             parts = urllib.parse.urlsplit(url)
             self._host, self._port = parts.hostname or "", parts.port
         except ValueError as error:
-            raise UsageError(f"--control takes http://HOST:PORT; got {url!r}: {error}") from error
+            raise UsageError(f"--control: {url!r} is no address: {error}", do=_AS_URL) from error
         if parts.scheme not in {"http", "https"} or not self._host:
-            raise UsageError(f"--control takes http://HOST:PORT; got {url!r}")
+            raise UsageError(f"--control: {url!r} is no address of a control node", do=_AS_URL)
         self._url = url
         self._secure = parts.scheme == "https"
         self._token = token
@@ -86,13 +91,19 @@ class Client:
             answer = connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException) as error:
-            raise GossamerError(f"no answer from {self._url}: {error or type(error)}") from error
+            raise GossamerError(
+                f"no answer from {self._url}: {error or type(error).__name__}",
+                do="check the address, and that the crawl still runs",
+            ) from error
         finally:
             connection.close()
         try:
             value = msgspec.json.decode(text) if text else None
         except msgspec.DecodeError as error:
-            raise GossamerError(f"{self._url} is no control node: it answered no JSON") from error
+            raise GossamerError(
+                f"{self._url} is no control node: it answered no JSON",
+                do="check the address (--control)",
+            ) from error
         if answer.status >= 400:
             detail = value.get("detail") if isinstance(value, dict) else answer.reason
             if answer.status == 503:
@@ -131,14 +142,14 @@ def find(control: str | None, out: Path | None) -> Client:
             control = (directory / "url").read_text().strip()
         except OSError as error:
             raise UsageError(
-                f"no control node is known in {directory}: is the crawl running with --serve? "
-                "Name it with --control URL or --out DIR"
+                f"no control node is known in {directory}",
+                do="a crawl has one while it runs with --serve; name it with --control URL or --out DIR",
             ) from error
     named = os.environ.get(TOKEN_FILE)
     file = Path(named) if named else token_file(directory)
     if not named and not file.exists():
         raise UsageError(
-            f"no token in {file}; name the crawl's directory with --out, or a file with the token "
-            f"in {TOKEN_FILE}"
+            f"no token in {file}",
+            do=f"name the crawl's directory with --out, or a file with the token in {TOKEN_FILE}",
         )
     return Client(control, read_token(file))

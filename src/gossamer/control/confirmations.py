@@ -72,8 +72,8 @@ class ConfirmedCommands:
             return (await engine.request(engine.names.launcher, b"", LAUNCH)).decode()
         except NoResponderError as error:
             raise UsageError(
-                "nobody here can start a process: run `gossamer node --engine …` on a machine, "
-                "and it joins by itself"
+                "nobody here can start a process",
+                do="run `gossamer node --engine …` on a machine, and it joins by itself",
             ) from error
 
     async def confirmed(

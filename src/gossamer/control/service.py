@@ -88,12 +88,12 @@ def service_error(error: GossamerError) -> ServiceError:
     if isinstance(error, ServiceError):
         return error
     if isinstance(error, DiskFullError):
-        return RefusedError("disk_full", str(error))
+        return RefusedError("disk_full", error.in_words())
     if isinstance(error, UsageError):
-        return RefusedError("not_done", str(error))
+        return RefusedError("not_done", error.in_words())
     if isinstance(error, EngineError):
-        return UnreachableError("no_answer", str(error))
-    return UnreachableError("failed", str(error), again=None)
+        return UnreachableError("no_answer", error.in_words())
+    return UnreachableError("failed", error.in_words(), again=None)
 
 
 class Service(Protocol):

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from gossamer.control.schemas import Access, Role
-from gossamer.errors import GossamerError, SettingsError
+from gossamer.errors import FileError, GossamerError, SettingsError
+from gossamer.words import quoted
 
 FILES: Final = {Role.OPERATE: "token", Role.READ: "token-read"}
 ELSEWHERE: Final = "tokens"
@@ -62,11 +63,11 @@ def ensure_tokens(directory: Path, *, shared: bool = False) -> Tokens:
             directory.chmod(0o700)
         mode = directory.stat().st_mode
     except OSError as error:
-        raise GossamerError(f"no tokens can be in {directory}: {error.strerror}") from error
+        raise FileError(f"no tokens can be in {directory}: {error.strerror}") from error
     if mode & 0o077:
         raise SettingsError(
             f"control.tokens: {directory} is open to others; make it yours alone "
-            f"(chmod 700 {directory}), or name another"
+            f"(chmod 700 {quoted(directory)}), or name another"
         )
     return Tokens({role: _ensure(directory / name) for role, name in FILES.items()})
 
@@ -87,11 +88,13 @@ def read_token(file: Path) -> str:
             mode = os.fstat(handle.fileno()).st_mode
             text = handle.read(_MOST + 1).decode("ascii", errors="replace").strip()
     except OSError as error:
-        raise GossamerError(f"cannot read the token in {file}: {error.strerror}") from error
+        raise FileError(f"cannot read the token in {file}: {error.strerror}") from error
     if mode & 0o077:
-        raise GossamerError(f"{file} can be read by others; make it yours alone: chmod 600 {file}")
+        raise GossamerError(
+            f"{file} can be read by others", do=f"make it yours alone: chmod 600 {quoted(file)}"
+        )
     if not _LEAST <= len(text) <= _MOST or not text.isprintable() or " " in text:
-        raise GossamerError(f"{file} holds no token; remove it to have a new one made")
+        raise GossamerError(f"{file} holds no token", do="remove it to have a new one made")
     return text
 
 
@@ -105,7 +108,7 @@ def _ensure(file: Path) -> str:
         except FileExistsError:
             pass
         except OSError as error:
-            raise GossamerError(f"cannot make {file}: {error.strerror}") from error
+            raise FileError(f"cannot make {file}: {error.strerror}") from error
     return read_token(file)
 
 

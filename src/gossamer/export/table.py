@@ -22,8 +22,8 @@ def write_parquet(rows: Iterable[PageRow], target: Path, *, html: bool = False) 
         import pyarrow.parquet as pq  # noqa: PLC0415 - the same
     except ImportError as error:
         raise UsageError(
-            "--format parquet needs pyarrow, which is not installed: "
-            "pip install 'gossamer[parquet]'"
+            "--format parquet needs pyarrow, which is not installed",
+            do="pip install 'gossamer[parquet]'",
         ) from error
     schema = _schema(pa, HtmlRow if html else PageRow)
     count = 0

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from gossamer.errors import UsageError
 
 FORM: Final = "a seed is written as example.org or https://example.org/page"
+_AS_TEXT: Final = "a URL per line is expected, in UTF-8"
 STANDARD_INPUT: Final = "standard input"
 _COMMENT = re.compile(r"(^|\s)#.*", re.DOTALL)
 """A `#` at the beginning or after a blank. Elsewhere it is part of the URL."""
@@ -80,7 +81,7 @@ def read_seeds(arguments: list[str], file: Path | None) -> SeedList:
         else:
             found.refused.append(Refused(text, reason, place))
     if not found.taken and not found.refused:
-        raise UsageError("no seed given: name a URL, or a file of URLs with --seeds")
+        raise UsageError("no seed given", do="name a URL, or a file of URLs with --seeds")
     return found
 
 
@@ -138,7 +139,10 @@ def _lines(file: Path, refused: list[Refused]) -> Iterator[tuple[str, str]]:
     try:
         data = sys.stdin.buffer.read() if name == STANDARD_INPUT else file.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read the seeds in {file}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot read the seeds in {file}: {error.strerror}",
+            do="name a file of URLs, a line each",
+        ) from error
     for number, line in enumerate(_ENDS.split(_as_utf8(data, name)), 1):
         place = f"{name}:{number}"
         try:
@@ -160,7 +164,9 @@ def _as_utf8(data: bytes, name: str) -> bytes:
                 if coding == "utf-8":
                     # Which line it is that is wrong will be told.
                     return data[len(mark) :]
-                raise UsageError(f"the seeds in {name} are no valid UTF-16 text") from error
+                raise UsageError(
+                    f"the seeds in {name} are no valid UTF-16 text", do=_AS_TEXT
+                ) from error
     if b"\0" in data:
-        raise UsageError(f"the seeds in {name} are no text: a URL per line is expected, in UTF-8")
+        raise UsageError(f"the seeds in {name} are no text", do=_AS_TEXT)
     return data

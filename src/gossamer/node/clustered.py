@@ -20,9 +20,9 @@ from gossamer.cluster.shared_settings import engine_access, read_settings
 from gossamer.engine import connect
 from gossamer.engine.names import check_node_name
 from gossamer.errors import (
+    BrokenStateError,
     DiskFullError,
     EvictedError,
-    GossamerError,
     StateInUseError,
     VersionError,
 )
@@ -57,7 +57,7 @@ class NativeWiring:
         except _native.StateInUseError as error:
             raise StateInUseError(f"{directory}: {error}") from error
         except (_native.StateError, OSError, ValueError) as error:
-            raise GossamerError(f"{directory}: {error}") from error
+            raise BrokenStateError(f"{directory}: {error}") from error
         if self._policies.called:
             Doors(self._policies, settings, log_failure).start(node.doors())
         return node
@@ -148,7 +148,7 @@ async def run_node(
             except _native.VersionError as error:
                 raise VersionError(f"{out}: {error}") from error
             except (_native.StateError, OSError) as error:
-                raise GossamerError(f"{out}: {error}") from error
+                raise BrokenStateError(f"{out}: {error}") from error
     finally:
         if watching is not None:
             watching.cancel()

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError, UsageError
+from gossamer.errors import FileError, UsageError
 from gossamer.settings import CrawlSettings, dump
 
 SETTINGS = "crawl.toml"
@@ -33,22 +33,23 @@ def prepare(
     if resume:
         if not begun:
             raise UsageError(
-                f"{out} holds no crawl to resume (no {out / SETTINGS}); begin one without --resume"
+                f"{out} holds no crawl to resume (no {out / SETTINGS})",
+                do="begin one without --resume",
             )
         return _kept_seeds(out) + seeds
     if begun:
         raise UsageError(
-            f"{out} holds a crawl already; go on with --resume, or choose another --out"
+            f"{out} holds a crawl already", do="go on with --resume, or choose another --out"
         )
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is not a directory; choose another --out")
+        raise UsageError(f"{out} is not a directory", do="choose another --out")
     if out.exists() and not cleared and any(file.name not in _UNFINISHED for file in out.iterdir()):
-        raise UsageError(f"{out} is not empty and holds no crawl; choose another --out")
+        raise UsageError(f"{out} is not empty and holds no crawl", do="choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_whole(out / SEEDS, msgspec.json.encode(seeds))
     except OSError as error:
-        raise GossamerError(f"cannot begin a crawl in {out}: {error.strerror}") from error
+        raise FileError(f"cannot begin a crawl in {out}: {error.strerror}") from error
     save_settings(out, settings)
     return seeds
 
@@ -60,7 +61,7 @@ def save_settings(out: Path, settings: CrawlSettings) -> None:
         if not file.exists() or file.read_bytes() != text:
             write_whole(file, text)
     except OSError as error:
-        raise GossamerError(f"cannot write {file}: {error.strerror}") from error
+        raise FileError(f"cannot write {file}: {error.strerror}") from error
 
 
 def seeds_are_safe(out: Path) -> None:
@@ -74,4 +75,4 @@ def _kept_seeds(out: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except (OSError, msgspec.DecodeError) as error:
-        raise GossamerError(f"cannot read {out / SEEDS}: {error}") from error
+        raise FileError(f"cannot read {out / SEEDS}: {error}") from error

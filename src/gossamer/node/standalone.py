@@ -16,7 +16,13 @@ from typing import Self, TypeVar
 import msgspec
 
 from gossamer import _native
-from gossamer.errors import DiskFullError, GossamerError, SettingsError, StateInUseError
+from gossamer.errors import (
+    BrokenStateError,
+    DiskFullError,
+    GossamerError,
+    SettingsError,
+    StateInUseError,
+)
 from gossamer.library.seeds import Refused
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.stopping import stopping
@@ -73,7 +79,7 @@ def _explained(out: Path) -> Iterator[None]:
         raise DiskFullError(f"{out}: {error}") from error
     except (_native.StateError, OSError, RuntimeError) as error:
         # RuntimeError: the node is closed.
-        raise GossamerError(f"{out}: {error}") from error
+        raise BrokenStateError(f"{out}: {error}") from error
     except ValueError as error:
         # A value that only the native part can check.
         raise SettingsError(str(error)) from error
@@ -173,14 +179,14 @@ class Standalone:
         except ValueError as error:
             raise SettingsError(str(error)) from error
         except RuntimeError as error:
-            raise GossamerError(f"{self._out}: {error}") from error
+            raise BrokenStateError(f"{self._out}: {error}") from error
         await asyncio.to_thread(save_settings, self._out, settings)
         self._settings = settings
 
     @property
     def node(self) -> _native.Node:
         if self._node is None:
-            raise GossamerError("the crawl is not open")
+            raise GossamerError("the crawl is not open", do="use it within its `async with` block")
         return self._node
 
     async def add_seeds(self, urls: list[str]) -> list[Refused]:

@@ -20,7 +20,7 @@ from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
-from gossamer.words import count, size, span
+from gossamer.words import command, count, size, span, with_directory
 
 HOSTS: Final = 10
 """Hosts in each list."""
@@ -94,7 +94,7 @@ def build(
         content=content,
         settings=_settings(known.settings),
         settings_known=known.settings is not None,
-        notes=[*known.notes, *_notes(visits)],
+        notes=[*known.notes, *_notes(visits, known.out)],
         version=gossamer.__version__,
     )
 
@@ -216,7 +216,7 @@ def _not_fetched(
         if name == "robots_unreachable" and visits.no_robots:
             ended = (f"{one} {count(of)}" for one, of in visits.no_robots.most_common())
             why = f"{why}; the last visits to robots.txt ended in {', '.join(ended)}"
-        found.append(NotFetched(name, many, why, remedy.replace("DIR", str(known.out))))
+        found.append(NotFetched(name, many, why, with_directory(remedy, known.out)))
     return found
 
 
@@ -254,11 +254,11 @@ def _settings(settings: CrawlSettings | None) -> list[Setting]:
     ]
 
 
-def _notes(visits: Visits) -> list[str]:
+def _notes(visits: Visits, out: Path) -> list[str]:
     notes = []
     if visits.damaged:
         notes.append(
-            f"{count(visits.damaged)} lines of the log cannot be read; gossamer audit names them"
+            f"{count(visits.damaged)} lines of the log cannot be read; {command('audit', out)} names them"
         )
     if visits.hosts.cut:
         notes.append(

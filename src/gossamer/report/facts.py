@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from gossamer.policy.hosts.outcomes import Group, group
 from gossamer.report.model import HostLine, Report
-from gossamer.words import count, counted, plain, size
+from gossamer.words import command, count, counted, plain, size
 
 
 def page_facts(report: Report) -> list[tuple[str, str]]:
@@ -37,7 +38,7 @@ def page_facts(report: Report) -> list[tuple[str, str]]:
         facts.append(
             (
                 "aliases",
-                f"{count(report.aliases)} hosts are other names of sites: gossamer aliases {report.directory}",
+                f"{count(report.aliases)} hosts are other names of sites: {command('aliases', Path(report.directory))}",
             )
         )
     return facts

@@ -6,10 +6,9 @@ depth, PageRank) is computed here, apart from the server, so that a bug shows.
 """
 
 import itertools
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 import numpy as np
@@ -84,17 +83,17 @@ class _Facts:
     links: Codes
 
 
-def _facts(model: SimwebModel, progress: bool) -> _Facts:
+def _facts(model: SimwebModel, progress: TextIO | None) -> _Facts:
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(8)]
     types = ("u1", "u1", "u1", "u1", "u8", "f8", "u4", "u8")
     for start in range(0, model.pages, _BLOCK):
         for index, raw in enumerate(model.block(start, start + _BLOCK)):
             parts[index].append(np.frombuffer(raw, dtype=types[index]))
-        if progress:
+        if progress is not None:
             done = min(100, 100 * (start + _BLOCK) // model.pages)
-            sys.stderr.write(f"\rtruth: pages {done} %")
-    if progress:
-        sys.stderr.write("\n")
+            progress.write(f"\rtruth: pages {done} %")
+    if progress is not None:
+        progress.write("\n")
     return _Facts(*(np.concatenate(part) for part in parts))
 
 
@@ -113,7 +112,7 @@ def _hint_effect(number: int, words: list[str], agent: str) -> tuple[bool, bool]
 class Truth:
     """All URLs of a web and what is true of them. Rows are made one by one."""
 
-    def __init__(self, options: Options, agent: str, progress: bool) -> None:
+    def __init__(self, options: Options, agent: str, progress: TextIO | None) -> None:
         try:
             self.model = SimwebModel(options.to_json())
         except OptionsError:
@@ -282,7 +281,7 @@ class Truth:
         )
 
 
-def truth(options: Options, *, agent: str = "gossamer", progress: bool = False) -> Truth:
+def truth(options: Options, *, agent: str = "gossamer", progress: TextIO | None = None) -> Truth:
     """The truth about the web of those options. The port matters: it stands in the URLs."""
     if options.port == 0:
         raise OptionsError("--port: the truth needs the port that is served, not 0")

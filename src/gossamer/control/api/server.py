@@ -73,7 +73,7 @@ def listen(settings: ControlSettings, option: str = "control.port") -> socket.so
         what = f"the control API cannot listen on {settings.address} port {settings.port}"
         if error.errno == errno.EADDRINUSE:
             raise PortTakenError(
-                f"{what}: {error.strerror}; choose another port with {option}"
+                f"{what}: {error.strerror}", do=f"choose another port with {option}"
             ) from error
         raise SettingsError(
             f"{what}: {error.strerror}; see control.address and {option}"
@@ -124,7 +124,9 @@ async def serve(
     if task.done():
         started.cancel()
         await task
-        raise GossamerError("the control API did not start")
+        raise GossamerError(
+            "the control API did not start", do="see why in the log, with --log-level debug"
+        )
     remote = not ipaddress.ip_address(settings.address).is_loopback
     serving = Serving(names.url, plain=remote and context is None)
     await asyncio.to_thread(_publish, directory, place, serving.url)

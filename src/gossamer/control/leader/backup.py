@@ -14,7 +14,7 @@ import msgspec
 from gossamer.cluster.assignment import Assignment, decode_assignment, encode_assignment
 from gossamer.cluster.messages import Crawl, Wanted
 from gossamer.disk import write_whole
-from gossamer.errors import GossamerError
+from gossamer.errors import FileError
 
 
 class Seed(NamedTuple):
@@ -50,7 +50,7 @@ class Backup:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:
-            raise GossamerError(f"cannot read {self._file}: {error}") from error
+            raise FileError(f"cannot read {self._file}: {error}") from error
 
     def save(
         self,
@@ -117,4 +117,4 @@ def _write(file: Path, data: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, data)
     except OSError as error:
-        raise GossamerError(f"cannot write {file}: {error.strerror}") from error
+        raise FileError(f"cannot write {file}: {error.strerror}") from error

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from gossamer.cluster.messages import Answer, Question, decode, encode
-from gossamer.cluster.requests import TEMPORARY, failure, read_body
+from gossamer.cluster.requests import AS_DESCRIBED, TEMPORARY, failure, read_body
 from gossamer.control.audit_log import AuditLog
 from gossamer.control.leader.control_node import ControlNode
 from gossamer.control.setting_history import planned
 from gossamer.engine import Engine
-from gossamer.errors import ConflictError, SettingsError, UsageError
+from gossamer.errors import ConflictError, SettingsError, UsageError, VersionError
 from gossamer.policy.chosen import check_change
 
 LOOKS = {
@@ -132,7 +132,7 @@ class CommandRequests:
     async def _do(self, question: Question) -> Any:
         known = self.names.get(question.name)
         if known is None:
-            raise UsageError(f"unknown command {question.name!r}")
+            raise VersionError(f"unknown command {question.name!r}")
         shape, method = known
         body = read_body(question.body, shape)
         if question.audited or _looks(question.name, body):
@@ -182,7 +182,7 @@ def _forwarded(body: Forwarded) -> Any:
     try:
         return msgspec.json.decode(bytes(body.body))
     except msgspec.MsgspecError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"what is asked cannot be read: {error}", do=AS_DESCRIBED) from error
 
 
 def _asker(who: str) -> str:

@@ -99,7 +99,9 @@ class Commands:
                 f"the engine has no record of node {node} now; it may have lost it"
             )
         if presence is not Presence.LIVES:
-            raise UsageError(f"there is no node {node} in this crawl")
+            raise UsageError(
+                f"there is no node {node} in this crawl", do="`gossamer nodes` lists them"
+            )
 
     def _check_not_last(self, node: str) -> None:
         others = {known.name for known in self._membership.living()} - self._drain.nodes - {node}
@@ -108,7 +110,7 @@ class Commands:
         unknown = {known.name for known in self._membership.expected()} - self._drain.nodes - {node}
         if unknown or not self._membership.complete:
             raise EngineAwayError(f"it is not known now whether a node besides {node} lives")
-        raise UsageError(f"{node} is the last node; stop the crawl instead")
+        raise UsageError(f"{node} is the last node", do="stop the crawl instead")
 
     async def remove_node(self, node: str) -> None:
         """The node hands everything over and ends; one that was lost is forgotten."""
@@ -116,7 +118,10 @@ class Commands:
         if known is not None and isinstance(known.record, Evicted):
             value = self._state.map
             if value is not None and node in value.nodes():
-                raise UsageError(f"{node} still owns partitions, which others are about to get")
+                raise UsageError(
+                    f"{node} still owns partitions, which others are about to get",
+                    do="ask again when they have them",
+                )
             await self._membership.forget(known)
             return
         self._check_lives(node)
@@ -141,7 +146,10 @@ class Commands:
             if value is None:
                 raise EngineAwayError("there is no map yet")
             if any(not 0 <= number < len(value.rows) for number in partitions):
-                raise UsageError(f"partitions are numbered from 0 to {len(value.rows) - 1}")
+                raise UsageError(
+                    "there is no such partition",
+                    do=f"they are numbered from 0 to {len(value.rows) - 1}",
+                )
             try:
                 await self._state.change_map(move(value, partitions, node))
             except ConflictError:

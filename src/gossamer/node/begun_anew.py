@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gossamer.errors import GossamerError, StateInUseError
+from gossamer.errors import FileError, StateInUseError
 from gossamer.library import log_files
 from gossamer.library.fetch_log import LogLine, LogReading
 from gossamer.node.directory import SEEDS, SETTINGS
@@ -41,9 +41,9 @@ def clear_fruitless(out: Path) -> int | None:
             for name in PARTS:
                 _remove(out / name)
         except OSError as error:
-            raise GossamerError(
-                f"cannot clear away the crawl without a page in {out}: {error.strerror}; remove the directory, "
-                "or choose another --out"
+            raise FileError(
+                f"cannot clear away the crawl without a page in {out}: {error.strerror}",
+                do="remove the directory, or choose another --out",
             ) from error
     return len(lines)
 
@@ -78,11 +78,13 @@ def _held(out: Path) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StateInUseError(
-                    f"{out} holds a crawl that is running; end it with Ctrl-C, or choose another --out"
+                    f"{out} holds a crawl that is running",
+                    do="end it with Ctrl-C, or choose another --out",
                 ) from None
         if is_alive(out / "control" / "pid"):
             raise StateInUseError(
-                f"{out} holds a crawl whose control node is running; end it, or choose another --out"
+                f"{out} holds a crawl whose control node is running",
+                do="end it, or choose another --out",
             )
         yield
 

@@ -228,9 +228,8 @@ def _no_robots(known: Known, go_on: str, of: NoRobots) -> NotFetched:
         f"the last visit to it ended in {of.outcome} ({meaning(of.outcome)})"
     )
     serve = "" if known.cluster else " --serve"
-    change = (
-        f"`{go_on}{serve}` asks again; `gossamer retry HOST --out {known.out}` does so at once; "
-    )
+    at_once = command("retry", "HOST", "--out", known.out)
+    change = f"`{go_on}{serve}` asks again; `{at_once}` does so at once; "
     return NotFetched(
         "no_robots", of.urls, why, f"{change}politeness.retry_wait says how long it is waited for", of.hosts[:HOSTS]
     )  # fmt: skip

@@ -255,4 +255,4 @@ def test_who_looks_keeps_the_crawl_from_going_on_and_nobody_from_looking(
         assert refused.returncode != 0
         again = gossamer("open", out)
         assert again.returncode == 2
-        assert f"is open already: {view.url}" in again.stderr
+        assert f"is open already; see {view.url}" in again.stderr

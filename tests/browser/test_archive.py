@@ -15,6 +15,9 @@ from tests.browser.watching import PAGES
 from tests.control.opened import opened
 from tests.control.serving import until
 
+from gossamer.counts import beside_pages, visits_in_words
+from gossamer.report import read_visits
+
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
@@ -33,6 +36,14 @@ def test_every_page_of_the_dashboard_shows_a_crawl_that_has_ended(
         notice = tab.page.get_by_label("Alerts")
         expect(notice).to_contain_text("The crawl does not run")
         expect(notice).to_contain_text(f"gossamer crawl --resume --out {ended.out}")
+        # The same words as in the report: how the numbers by outcome come to that of the pages.
+        counts = read_visits(ended.out).counts
+        outcomes = tab.page.get_by_role("table", name="Lines of the fetch log by outcome")
+        for name in counts.outcomes:
+            row = outcomes.get_by_role("row").filter(has_text=name.replace("_", " "))
+            expect(row).to_contain_text(beside_pages(counts, name))
+        assert counts.robots_files
+        expect(tab.page.get_by_text(visits_in_words(counts))).to_be_visible()
         for name, title in PAGES.items():
             tab.go(name)
             expect(tab.page.get_by_role("heading", level=1)).to_have_text(title)

@@ -32,11 +32,16 @@ export function rangeChoice(now, load) {
     const input = h("input", { type: "radio", name: "range", value: seconds, checked: seconds === "600" });
     input.addEventListener("change", () => {
       between.hidden = seconds !== "custom";
-      if (seconds !== "custom") load(Number(seconds), null);
-      else if (!from.value) {
+      if (seconds !== "custom") {
+        load(Number(seconds), null);
+        return;
+      }
+      if (!from.value) {
         from.value = local(now() - 1800);
         to.value = local(now());
       }
+      // What the fields say is what is shown.
+      custom();
     });
     range.append(h("label", {}, input, h("span", {}, label)));
   }

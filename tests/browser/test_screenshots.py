@@ -54,7 +54,7 @@ STATES = {
     "wrong": "A wrong token",
     "lost": "The control node is away",
     "dark": "Running, dark",
-    "phone": "Running, 390 pixels wide",
+    "phone": "Running, phone",
 }
 SINGLE = {
     "dashboard": "overview--running",

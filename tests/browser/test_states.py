@@ -68,8 +68,11 @@ def test_before_the_first_visit_pages_say_what_is_waited_for(
 
 def test_a_cluster_without_a_node_says_how_to_start_one(open_tab: Opener, tmp_path: Path) -> None:
     with serve(Options(hosts=2, pages=20, port=0)) as web, clustered(web, tmp_path) as cluster:
+        control = cluster.served
+        # There is a map, though nobody owns any of it.
+        until(lambda: control.ask("GET", "/api/v1/partitions").status == 200, "a map")
         tab = open_tab()
-        tab.sign_in(cluster.served.url, cluster.served.token())
+        tab.sign_in(control.url, control.token())
         main = tab.page.locator("main")
         expect(main).to_contain_text("No node has joined yet")
         expect(main).not_to_contain_text("Submit a seed")

@@ -41,7 +41,7 @@ async ({ shots, wide, scale, most }) => {
     for (const { image, caption, width, height, left } of row) {
       pen.fillStyle = "#18202a";
       pen.font = "600 20px 'DejaVu Sans', sans-serif";
-      pen.fillText(caption, left, top + 20, width);
+      pen.fillText(caption, left, top + 20);
       const [x, y] = bare ? [0, 0] : [left, top + line];
       pen.drawImage(image, 0, 0, image.width, height / scale, x, y, width, height);
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.audit.crawls import Crawl, crawl
+from tests.browser.clusters import clustered
 from tests.browser.conftest import Opener
 from tests.browser.serving import reserved_port
 from tests.browser.watching import PAGES, Tab
@@ -63,6 +64,24 @@ def test_before_the_first_visit_pages_say_what_is_waited_for(
     assert {clock[:5] for clock in clocks} <= minutes
     tab.go(f"url?u={just_begun.seed}", "URL")
     expect(page.locator("main")).to_contain_text("Not visited yet")
+
+
+def test_a_cluster_without_a_node_says_how_to_start_one(open_tab: Opener, tmp_path: Path) -> None:
+    with serve(Options(hosts=2, pages=20, port=0)) as web, clustered(web, tmp_path) as cluster:
+        control = cluster.served
+        # There is a map, though nobody owns any of it.
+        until(lambda: control.ask("GET", "/api/v1/partitions").status == 200, "a map")
+        tab = open_tab()
+        tab.sign_in(control.url, control.token())
+        main = tab.page.locator("main")
+        expect(main).to_contain_text("No node has joined yet")
+        expect(main).not_to_contain_text("Submit a seed")
+        tab.page.get_by_role("link", name="See how to start one").click()
+        expect(tab.page.locator(".empty")).to_contain_text("gossamer node")
+        expect(tab.page.get_by_role("table", name="Crawl nodes")).to_be_hidden()
+        tab.go("partitions")
+        expect(main).to_contain_text("they are given out when nodes have joined")
+        expect(main).not_to_contain_text("the darkest")
 
 
 def test_an_outage_is_told_on_every_page_and_leads_to_its_hosts(

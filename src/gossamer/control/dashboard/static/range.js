@@ -38,11 +38,16 @@ export function rangeChoice(now, oldest, load) {
     inputs.set(seconds, input);
     input.addEventListener("change", () => {
       between.hidden = seconds !== "custom";
-      if (seconds !== "custom") load(Number(seconds), null);
-      else if (!from.value) {
+      if (seconds !== "custom") {
+        load(Number(seconds), null);
+        return;
+      }
+      if (!from.value) {
         from.value = local(Math.max(now() - 1800, oldest() ?? 0));
         to.value = local(now());
       }
+      // What the fields say is what is shown.
+      custom();
     });
     range.append(h("label", {}, input, h("span", {}, label)));
   }

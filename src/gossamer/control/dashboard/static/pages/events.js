@@ -89,7 +89,7 @@ function line(event, now, standalone) {
       event.kind === "outage" && typeof event.data.outcome === "string" && h("span", {}, " ", link(`#/hosts?failure=${encodeURIComponent(event.data.outcome)}&sort=errors`, "all hosts that fail so")),
       event.kind === "alert" && alertHosts(event),
       target && [" ", target],
-      h("span", { class: "sub" }, [!standalone && event.node && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
+      h("span", { class: "sub" }, [!standalone && event.node && !event.text.includes(event.node) && `node ${event.node}`, event.who && `by ${event.who}`].filter(Boolean).join(", ")),
     ),
   );
 }

@@ -2,7 +2,7 @@
 
 import { keepAsking } from "../asking.js";
 import { command } from "../commands.js";
-import { button, fill, h, prose, web } from "../dom.js";
+import { button, empty, fill, h, prose, web } from "../dom.js";
 import { bytes, capital, count, date, figure, relative, span, words } from "../format.js";
 import { confirmed, doing, tell } from "../notices.js";
 import { NodePlots } from "../node_plots.js";
@@ -32,6 +32,11 @@ export function show(root, context) {
   const state = (value) => h("span", { class: `pill ${TONES[value] ?? "warn"}` }, capital(words(value)));
   /** @param {number | null} time */
   const ago = (time) => (time === null ? "–" : relative(Math.min(time, live.now()), live.now()));
+  /**
+   * What it last said of itself is over.
+   * @param {NodeView} node
+   */
+  const gone = (node) => node.state === "lost" || node.state === "silent";
   /** @param {NodeView} node */
   const late = (node) => node.last_heartbeat !== null && live.status.read_only === null && live.now() - node.last_heartbeat > 10;
   /**
@@ -44,8 +49,8 @@ export function show(root, context) {
   const columns = [
     { label: "Node", order: (node) => node.id, of: (node) => [node.id, node.address, node.pid], draw: ({ id, address, pid }) => [h("strong", {}, web(id)), h("span", { class: "sub" }, [address, pid && `process ${pid}`].filter(Boolean).join(", "))] },
     { label: "State", order: (node) => node.state, of: (node) => [node.state, node.note], draw: ({ state: value, note }) => [state(value), note ? h("span", { class: "sub" }, web(note)) : null] },
-    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), late(node), span(Math.round(node.uptime ?? 0))], draw: (node) => [h("span", { class: late(node) ? "bad-text" : null }, ago(node.last_heartbeat)), sub(node.uptime, (up) => `up ${span(Math.round(up))}`)] },
-    { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second)], draw: (node) => [count(node.pages), sub(node.pages_per_second, (rate) => `${figure(rate)} per second`)] },
+    { label: "Heartbeat", number: true, order: (node) => node.last_heartbeat, of: (node) => [ago(node.last_heartbeat), late(node), gone(node), span(Math.round(node.uptime ?? 0))], draw: (node) => [h("span", { class: late(node) ? "bad-text" : null }, ago(node.last_heartbeat)), !gone(node) && sub(node.uptime, (up) => `up ${span(Math.round(up))}`)] },
+    { label: "Pages", number: true, order: (node) => node.pages, of: (node) => [node.pages, figure(node.pages_per_second), gone(node)], draw: (node) => [count(node.pages), !gone(node) && sub(node.pages_per_second, (rate) => `${figure(rate)} per second`)] },
     { label: "URLs analysed", number: true, order: (node) => node.urls_seen, of: (node) => [node.urls_seen, node.urls_queued], draw: (node) => [count(node.urls_seen), sub(node.urls_queued, (queued) => `${count(queued)} queued`)] },
     { label: "Memory", number: true, order: (node) => node.rss, of: (node) => bytes(node.rss) },
     { label: "Disk", number: true, order: (node) => node.disk, of: (node) => [bytes(node.disk), bytes(node.disk_free)], draw: (node) => [bytes(node.disk), node.disk_free !== null && h("span", { class: "sub" }, `${bytes(node.disk_free)} free`)] },
@@ -53,6 +58,7 @@ export function show(root, context) {
   ];
   if (operates) columns.push({ label: "Commands", wide: true, of: (node) => [node.id, node.state], draw: (node) => commands(node, context, () => again()) });
   const table = new Table({ caption: "Crawl nodes", className: "cards", key: (node) => node.id, columns });
+  const nothing = h("div", {});
   const adding = h("section", { class: "card", hidden: true });
   const plots = new NodePlots(context);
   /** @type {Column<ControlNodeView>[]} */
@@ -71,11 +77,17 @@ export function show(root, context) {
   root.append(
     h("h1", {}, "Nodes"),
     table.element,
+    nothing,
     plots.element,
     adding,
     leading,
   );
-  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => { table.show(nodes); plots.show(nodes); });
+  const again = keepAsking(context, table.element, 2, () => api.get("/nodes", { signal }), (nodes) => {
+    table.element.hidden = !nodes.length;
+    fill(nothing, nodes.length ? null : empty("No node has joined yet", "Nothing is visited without one. Start one on this machine below, or on any other with ", h("code", {}, "gossamer node"), "."));
+    table.show(nodes);
+    plots.show(nodes);
+  });
   keepAsking(context, adding, 30, () => api.get("/commands", { signal }), (offered) => showAdding(adding, offered, context, again));
   // Every status tells them; asked for as well, where there are no live updates.
   keepAsking(context, controls.element, 30, () => api.get("/control-nodes", { signal }), (nodes) => controls.show(nodes));

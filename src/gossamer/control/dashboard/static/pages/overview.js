@@ -291,6 +291,7 @@ function bySeverity(alerts) {
 function showEarly(place, status, now) {
   const why = status.visits > 0 ? null
     : status.wanted === "pause" ? empty("Paused before the first visit", "Press Resume above to begin.")
+    : status.mode === "cluster" && status.nodes === 0 ? empty("No node has joined yet", "Nothing is visited without one. ", link("#/nodes", "See how to start one"), ".")
     : status.urls_queued === 0 ? empty("Nothing to visit", "No URL is queued. ", link("#/seeds", "Submit a seed"), " to begin, or see there why seeds were refused.")
     : empty("No visit has ended yet", `${counted(status.urls_queued, "URL")} of ${counted(status.hosts_known, "host")} queued, ${counted(status.in_flight, "visit")} under way${status.next_due !== null && status.next_due > now ? `, the next visit ${relative(status.next_due, now)}` : ""}. If this stays so, `, link("#/hosts?sort=next_visit", "see what the hosts wait for"), ".");
   const key = why?.textContent ?? "";

@@ -19,6 +19,9 @@ const MOST_CELLS = 4096;
 /** @type {[Metric, string][]} */
 const METRICS = [["queued", "URLs queued"], ["pages", "pages"], ["hosts", "hosts"]];
 
+/** @type {Record<Metric, [string, string]>} one, and many */
+const UNITS = { queued: ["URL queued", "URLs queued"], pages: ["page", "pages"], hosts: ["host", "hosts"] };
+
 /**
  * @param {HTMLElement} root
  * @param {Context} context
@@ -66,7 +69,7 @@ export function show(root, context) {
     say(summary, `${counted(map.partitions.length, "partition")} of ${counted(names.length, "node")}, map version ${map.epoch}. ${moving.length ? `${counted(moving.length, "partition moves", "partitions move")} now.` : "Nothing moves."}${orphans ? ` ${counted(orphans, "partition has", "partitions have")} no owner.` : ""}`);
     picture.show(map.partitions, metric, colour);
     owners.show(sums(map.partitions, colour));
-    showMoves(moves, moving);
+    showMoves(moves, moving, names.length > 0);
   };
   keepAsking(context, picture.element, 5, () => api.get("/partitions", { signal }), (answer) => {
     // Where nothing is queued any more, what was brought says more.
@@ -99,14 +102,15 @@ function sums(partitions, colour) {
 /**
  * @param {HTMLElement} place
  * @param {PartitionView[]} moving
+ * @param {boolean} owned whether anybody owns one
  */
-function showMoves(place, moving) {
+function showMoves(place, moving, owned) {
   const shown = moving.slice(0, 100);
   fill(
     place,
     shown.length
       ? h("ul", { class: "plain moves" }, shown.map((one) => h("li", {}, `${one.partition}: `, one.node === null ? "nobody" : web(one.node), " → ", web(one.to ?? "nobody"), h("span", { class: "hint" }, ` ${counted(one.queued, "URL")} queued`))))
-      : h("p", { class: "hint" }, "Every partition stays where it is. They move when a node joins, leaves or is lost."),
+      : h("p", { class: "hint" }, owned ? "Every partition stays where it is. They move when a node joins, leaves or is lost." : "No partition has an owner: they are given out when nodes have joined."),
     moving.length > shown.length && h("p", { class: "hint" }, `and ${count(moving.length - shown.length)} more`),
   );
 }
@@ -181,7 +185,9 @@ class Picture {
         });
       }),
     );
-    this.#about = `Darker is more: the darkest has ${count(most)} ${METRICS.find(([key]) => key === metric)?.[1] ?? metric}. Point at a cell, or use the arrow keys.`;
+    const darkest = Math.max(0, ...this.#cells.map((cell) => cell[metric]));
+    const [one, many] = UNITS[metric];
+    this.#about = `${darkest ? `Darker is more: the darkest has ${counted(darkest, one, many)}. ` : ""}Point at a cell, or use the arrow keys.`;
     this.#say();
   }
 

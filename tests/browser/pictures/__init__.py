@@ -1,0 +1,1 @@
+"""Pictures of the dashboard for the documentation: crawls in each state, shots of pages, sheets of shots."""

@@ -26,6 +26,8 @@ def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: boo
 
     Gives the seeds that the state does not have yet.
     """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a directory", do="choose another --out")
     begun = (out / SETTINGS).exists() or (out / "state").exists()
     if resume:
         if not begun:
@@ -38,8 +40,6 @@ def prepare(out: Path, settings: CrawlSettings, seeds: list[str], *, resume: boo
         raise UsageError(
             f"{out} holds a crawl already", do="go on with --resume, or choose another --out"
         )
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is not a directory", do="choose another --out")
     if out.exists() and any(file.name not in _UNFINISHED for file in out.iterdir()):
         raise UsageError(f"{out} is not empty and holds no crawl", do="choose another --out")
     try:

@@ -1,31 +1,18 @@
 """No argument steers the terminal: whatever is given to a command, what it says is text and lines of its own."""
 
-import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.audit.crawls import Crawl
+from tests.cli.driven import drive
 from tests.cli.offered import GOSSAMER
 
 from gossamer.cli.commands import COMMANDS
 from gossamer.cli.completion_table import read
 
 EVIL = "evil\x1b[31m\rover\nFORGED: done\u202e\x9b2J"
-DRIVER = """
-import json, sys
-from gossamer.cli.main import main
-for words in json.load(sys.stdin):
-    sys.argv[1:] = words
-    try:
-        code = main()
-    except SystemExit as ended:
-        code = ended.code
-    print(f"code {code}")
-"""
-"""Runs command lines one after the other: a process for each would take minutes."""
 REFUSED = {
     "crawl": ["notaurl"],
     "cluster": ["notaurl"],
@@ -66,15 +53,10 @@ def lines_for(name: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nothing_that_is_given_reaches_the_terminal_raw(name: str, tmp_path: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", DRIVER], input=json.dumps(lines_for(name)).encode(),
-        capture_output=True, check=False, cwd=tmp_path, timeout=120,
-    )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    assert obeyed(told.stdout, told.stderr) == []
-    assert b"Traceback" not in told.stderr
-    codes = re.findall(r"^code (.*)$", told.stdout.decode(), re.MULTILINE)
-    assert set(codes) <= {"1", "2"}, list(zip(codes, lines_for(name), strict=True))
+    for ended in drive(lines_for(name), tmp_path):
+        assert obeyed(ended.out, ended.err) == [], ended
+        assert b"Traceback" not in ended.err
+        assert ended.code in {1, 2}, ended
 
 
 def test_an_unknown_command_does_not_either(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from gossamer.cluster.summary import Summary
 from gossamer.control.api.server import check
 from gossamer.control.process import ControlProcess
 from gossamer.disk import write_whole
-from gossamer.errors import FileError, SettingsError
+from gossamer.errors import FileError, SettingsError, UsageError
 from gossamer.library.seeds import Refused, read_seeds
 from gossamer.logging import configure, logger
 from gossamer.model.choices import Level, ScopeKind
@@ -66,7 +66,7 @@ def control(
     overrides |= assignments(settings or []) | cluster_overrides(engine, None, crawl)
     effective = load(config, overrides)
     if not effective.cluster.engine:
-        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+        raise SettingsError("no engine is named", do="give --engine nats://HOST:PORT")
     seed_list: list[str] = []
     if urls or seeds:
         # Those that the crawl's own settings refuse are known when its engine answers.
@@ -102,6 +102,8 @@ def control(
     def refused(found: list[tuple[str, str]]) -> None:
         tell_refused([Refused(*one) for one in found], left=len(seed_list) - len(found))
 
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a directory", do="choose another --out")
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True)
         (out / "pid").write_text(f"{os.getpid()}\n")

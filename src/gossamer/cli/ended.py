@@ -7,7 +7,7 @@ from gossamer.cli.look import looked_at
 from gossamer.cli.loudness import Loudness
 from gossamer.cli.reading import read_log_of
 from gossamer.control.archive import archived_status
-from gossamer.errors import UsageError
+from gossamer.errors import NoCrawlError, UsageError
 from gossamer.library.fetch_log import last_moment
 from gossamer.report.build import ending
 from gossamer.report.moments import moment
@@ -16,13 +16,15 @@ from gossamer.words import command, count, plain, size, span
 
 
 def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
-    """As the control API would give it; None: there is no crawl here, or it runs."""
+    """As the control API would give it; None: it runs, or cannot be looked at."""
     try:
         with looked_at(directory) as look:
             if look.running:
                 return None
             known, progress, committed = look.known(), look.progress, look.committed
             nodes = max(1, len(look.nodes))
+    except NoCrawlError:
+        raise
     except UsageError:
         return None
     if progress is None:

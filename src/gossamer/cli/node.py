@@ -37,9 +37,9 @@ def node(
     overrides = assignments(settings or []) | cluster_overrides(engine, snapshots, crawl)
     effective = load(config, overrides)
     if not effective.cluster.engine:
-        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+        raise SettingsError("no engine is named", do="give --engine nats://HOST:PORT")
     if not effective.cluster.snapshots:
-        raise SettingsError("no place for snapshots is named: give --snapshots")
+        raise SettingsError("no place for snapshots is named", do="give --snapshots")
 
     configure(least, as_json=log_json, node=name)
     log_what_counts(effective, [])

@@ -90,7 +90,7 @@ def _ask(  # noqa: PLR0917
 ) -> Any:
     effective = load(config, assignments(settings or []) | cluster_overrides(engine, None, crawl))
     if not effective.cluster.engine:
-        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+        raise SettingsError("no engine is named", do="give --engine nats://HOST:PORT")
 
     async def run() -> Any:
         line = await connect(engine_access(effective), effective.cluster.name, f"command {name}")

@@ -13,8 +13,8 @@ from gossamer.cli.assignments import assignments
 from gossamer.cli.json_output import print_json
 from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
 from gossamer.cli.seeds import tell_guessed, tell_refused
-from gossamer.control.client import LONG_TIMEOUT, Client, find, path_of
-from gossamer.errors import GossamerError, UsageError
+from gossamer.control.client import LONG_TIMEOUT, Client, NoControlNodeError, find, path_of
+from gossamer.errors import GossamerError, NoCrawlError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
 from gossamer.settings.units import duration
@@ -88,10 +88,18 @@ def _status(
     try:
         client = find(control, out)
         return client.get("/status"), client.get("/alerts")
-    except GossamerError:
+    except GossamerError as error:
+        if control is not None:
+            raise
         from gossamer.cli.ended import ended_status  # noqa: PLC0415
 
-        ended = ended_status(out or Path("crawl-out"), loud) if control is None else None
+        try:
+            ended = ended_status(out or Path("crawl-out"), loud)
+        except NoCrawlError:
+            # Where a control node is named, that it does not answer is the news.
+            if isinstance(error, NoControlNodeError | NoCrawlError):
+                raise
+            raise error from None
         if ended is None:
             raise
         return ended, []
@@ -275,7 +283,7 @@ def slow(
     try:
         seconds = None if gap is None else duration(gap)
     except ValueError as error:
-        raise UsageError(f"--gap: {error}", do="give a time such as 5s or 250ms") from error
+        raise UsageError(f"--gap: {gap!r} is no time", do="give one such as 5s or 250ms") from error
     action = "speed_up" if off else "slow_down"
     _host(action, hosts, find(control, out), json=json, seconds=seconds)
 

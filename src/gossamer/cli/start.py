@@ -117,7 +117,7 @@ def control(
     config: Config = None,
     settings: Set = None,
     expect: Annotated[
-        int, typer.Option(help="Nodes to wait for before partitions are given out.")
+        int, typer.Option(help="Nodes to wait for before partitions are given out.", min=1)
     ] = 1,
     until_done: Annotated[
         bool, typer.Option("--until-done", help="End all nodes when the crawl is over.")

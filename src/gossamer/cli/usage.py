@@ -8,6 +8,7 @@ from typer.exceptions import TyperException
 from gossamer.words import plain
 
 LONGEST: Final = 2000
+_UNREADABLE: Final = " is not readable."
 
 _WORDS: Final = {
     "int": "a whole number expected",
@@ -22,8 +23,13 @@ def tell(error: TyperException) -> int:
     """Says on standard error what is wrong; gives the exit code."""
     if isinstance(error, BadParameter) and error.__cause__ is not None:
         error.message = _words(error)
-    # One line, also where an argument is quoted in it that has several.
-    error.message = plain(error.message, LONGEST)
+    elif error.message.endswith(_UNREADABLE):
+        error.message = (
+            f"{error.message.rstrip('.')}; check whose it is and its permissions, or name another"
+        )
+    # One line, also where an argument is quoted in it that has several; but for the help of a group of commands.
+    if not error.message.startswith("Usage: "):
+        error.message = plain(error.message, LONGEST)
     cast("Any", error).show()
     return error.exit_code
 

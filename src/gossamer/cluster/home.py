@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.disk import write_whole
-from gossamer.errors import FileError, StateInUseError
+from gossamer.errors import FileError, StateInUseError, UsageError
 
 
 class _Identity(msgspec.Struct):
@@ -36,6 +36,8 @@ class Home:
 
     def open(self) -> None:
         """Reads who we are, or begins as somebody new."""
+        if self.directory.exists() and not self.directory.is_dir():
+            raise UsageError(f"{self.directory} is not a directory", do="choose another --out")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(self.scratch, ignore_errors=True)
@@ -46,7 +48,8 @@ class Home:
                 return
             known = msgspec.json.decode(file.read_bytes(), type=_Identity)
         except (OSError, msgspec.MsgspecError) as error:
-            raise FileError(f"cannot use {self.directory}: {error}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise FileError(f"cannot use {self.directory}: {reason}") from error
         if (known.node, known.crawl) != (self.node, self.crawl):
             raise StateInUseError(
                 f"{self.directory} is of node {known.node} of crawl {known.crawl}, not of node "

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from gossamer.control.tokens import read_token, token_file
-from gossamer.errors import GossamerError, UsageError
+from gossamer.errors import GossamerError, NoCrawlError, UsageError
 
 TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
 TIMEOUT = 60.0
@@ -37,19 +37,32 @@ class AwayError(GossamerError):
         self.again = again
 
 
+class NoControlNodeError(UsageError):
+    """A directory does not say where the control node of its crawl is."""
+
+    remedy: ClassVar[str] = (
+        "a crawl has one while it runs with --serve; name it with --control URL or --out DIR"
+    )
+
+
+def read_address(url: str) -> tuple[bool, str, int | None]:
+    """Whether it is reached by TLS, its host and port; `UsageError`: it is no address."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise UsageError(f"--control: {url!r} is no address: {error}", do=_AS_URL) from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise UsageError(f"--control: {url!r} is no address of a control node", do=_AS_URL)
+    return parts.scheme == "https", host, port
+
+
 class Client:
     """Asks one control node."""
 
     def __init__(self, url: str, token: str) -> None:
-        try:
-            parts = urllib.parse.urlsplit(url)
-            self._host, self._port = parts.hostname or "", parts.port
-        except ValueError as error:
-            raise UsageError(f"--control: {url!r} is no address: {error}", do=_AS_URL) from error
-        if parts.scheme not in {"http", "https"} or not self._host:
-            raise UsageError(f"--control: {url!r} is no address of a control node", do=_AS_URL)
         self._url = url
-        self._secure = parts.scheme == "https"
+        self._secure, self._host, self._port = read_address(url)
         self._token = token
 
     def get(self, path: str, **query: object) -> Any:
@@ -92,7 +105,7 @@ class Client:
             text = answer.read()
         except (OSError, http.client.HTTPException) as error:
             raise GossamerError(
-                f"no answer from {self._url}: {error or type(error).__name__}",
+                f"no answer from {self._url}: {_reason(error)}",
                 do="check the address, and that the crawl still runs",
             ) from error
         finally:
@@ -121,6 +134,10 @@ class Client:
         return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
 
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 def _seconds(text: str | None) -> float | None:
     """Of a Retry-After field that a control node sends: whole seconds."""
     return min(float(text), LONGEST_WAIT) if text is not None and text.isdecimal() else None
@@ -137,14 +154,17 @@ def find(control: str | None, out: Path | None) -> Client:
     directory = (
         own if not (own / "control").is_dir() and (own / "url").exists() else own / "control"
     )
-    if control is None:
+    if control is not None:
+        # Before a token is looked for, which nobody would be sent.
+        read_address(control)
+    else:
+        if own.exists() and not own.is_dir():
+            raise NoCrawlError.at(own, "")
         try:
             control = (directory / "url").read_text().strip()
         except OSError as error:
-            raise UsageError(
-                f"no control node is known in {directory}",
-                do="a crawl has one while it runs with --serve; name it with --control URL or --out DIR",
-            ) from error
+            gone = "" if own.exists() else ", which is not there"
+            raise NoControlNodeError(f"no control node is known in {directory}{gone}") from error
     named = os.environ.get(TOKEN_FILE)
     file = Path(named) if named else token_file(directory)
     if not named and not file.exists():

@@ -29,6 +29,8 @@ def prepare(
     `cleared`: a crawl was here, so whatever else is in the directory may stay. Gives the seeds that the state does
     not have yet.
     """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a directory", do="choose another --out")
     begun = (out / SETTINGS).exists() or (out / "state").exists()
     if resume:
         if not begun:
@@ -41,8 +43,6 @@ def prepare(
         raise UsageError(
             f"{out} holds a crawl already", do="go on with --resume, or choose another --out"
         )
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is not a directory", do="choose another --out")
     if out.exists() and not cleared and any(file.name not in _UNFINISHED for file in out.iterdir()):
         raise UsageError(f"{out} is not empty and holds no crawl", do="choose another --out")
     try:

@@ -31,9 +31,13 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+        raise SettingsError(
+            f"cannot read {file}: {error.strerror}", do="name a file of settings, written as TOML"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file} is not valid TOML: {error}") from error
+        raise SettingsError(
+            f"{file} is not valid TOML: {error}", do="mend it, or name another file of settings"
+        ) from error
 
 
 def _with(values: dict[str, Any], file: Path | None, overrides: dict[str, Any]) -> CrawlSettings:

@@ -92,7 +92,7 @@ def _options(access: Access, who: str) -> dict[str, object]:
 async def _reachable(access: Access, options: dict[str, object]) -> None:
     """At least one address answers and lets us in; otherwise each is named with its reason."""
     if not access.urls:
-        raise SettingsError("no engine is named: give --engine nats://HOST:PORT")
+        raise SettingsError("no engine is named", do="give --engine nats://HOST:PORT")
     reasons = []
     for url in access.urls:
         reason = await _refusal(url, options)

@@ -1,6 +1,7 @@
 """After a crawl that brought no page: the corrected command, `--resume`, and `retry` all try again."""
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -9,11 +10,17 @@ from pathlib import Path
 
 import pytest
 from tests.audit.crawls import gossamer
-from tests.crawl.pages import Pages, serving
+from tests.crawl.pages import Answer, Pages, serving
 
+from gossamer._native import WarcReader
+from gossamer.library import warc_files
 from gossamer.library.fetch_log import read_log
 
 SOON = ("--set", "politeness.retry_wait=100ms")
+LOST_LINE = (
+    '{"time":"2026-01-01T00:00:00.000000Z","url":"%s/","host":"127.0.0.1","ip":null,"outcome":"connect_failed",'
+    '"status":null,"bytes":0,"ms":1.0,"depth":0,"from":null,"digest":null}\n'
+)
 SITE = {"/": '<a href="/b">b</a>', "/b": "page b"}
 
 
@@ -48,11 +55,48 @@ def test_the_corrected_command_takes_the_same_directory(
     (out / "notes.txt").write_text("mine")
     corrected = gossamer(*words, "--allow-private")
     assert pages_of(corrected) == 2
-    assert "held a crawl that brought no page (2 visits, all without one)" in corrected.stderr
+    assert "held a crawl to which no page answered (1 visit); it is begun anew" in corrected.stderr
     assert (out / "notes.txt").read_text() == "mine", "only the crawl's own files go"
     assert gossamer("audit", out).returncode == 0
     again = gossamer(*words, "--allow-private")
     assert (again.returncode, "holds a crawl already" in again.stderr) == (2, True)
+
+
+def in_warc(out: Path) -> list[str]:
+    return [
+        record.uri or ""
+        for file in warc_files(out)
+        for record in WarcReader(file)
+        if record.kind == "response"
+    ]
+
+
+def test_answers_are_kept_whatever_the_log_says(tmp_path: Path) -> None:
+    """An error page is an answer, and so is one of which only the WARC file or the state knows."""
+    out = tmp_path / "out"
+    options = ["--out", out, "--allow-private", "--delay", "1ms"]
+    with serving({"/c": "page"}, missing=lambda _path: Answer("no", status=403)) as pages:
+        site = f"http://127.0.0.1:{pages.port}"
+        assert gossamer("crawl", f"{site}/a", *options).returncode == 1
+        kept = in_warc(out)
+        assert f"{site}/a" in kept
+        other = gossamer("crawl", f"{site}/c", *options)
+        assert (other.returncode, "holds a crawl already" in other.stderr) == (2, True)
+        for log in (out / "log").iterdir():
+            log.write_text("")
+        assert gossamer("crawl", f"{site}/c", *options).returncode == 2
+        assert in_warc(out) == kept
+        assert (
+            gossamer("crawl", f"{site}/c", *options[2:], "--out", tmp_path / "had").returncode == 0
+        )
+        # Its pages were moved away; the state has them.
+        shutil.rmtree(tmp_path / "had" / "warc")
+        line = (tmp_path / "had" / "log" / "x.jsonl", (LOST_LINE % site).encode())
+        for log in (tmp_path / "had" / "log").iterdir():
+            log.unlink()
+        line[0].write_bytes(line[1])
+        moved = gossamer("crawl", f"{site}/c", *options[2:], "--out", tmp_path / "had")
+        assert (moved.returncode, "holds a crawl already" in moved.stderr) == (2, True)
 
 
 def test_a_crawl_that_runs_is_left_alone(closed: socket.socket, tmp_path: Path) -> None:
@@ -75,6 +119,7 @@ def test_a_crawl_that_runs_is_left_alone(closed: socket.socket, tmp_path: Path) 
         second = gossamer(*words)
         assert second.returncode != 0
         assert "holds a crawl that is running" in second.stderr
+        assert second.returncode == 2
         assert log.exists()
         first.terminate()
         first.stderr.read()

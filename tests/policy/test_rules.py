@@ -296,5 +296,5 @@ def test_credentials_that_are_not_there_leave_nothing_behind(tmp_path: Path, pla
 def test_stay_without_serve_leaves_nothing_behind(tmp_path: Path) -> None:
     done = crawl("http://127.0.0.1:1/", tmp_path / "out", "", "--stay")
     assert done.code == 2
-    assert "--stay needs --serve" in done.stderr
+    assert "--stay waits for seeds that nobody could bring; give --serve too" in done.stderr
     assert not done.out.exists()

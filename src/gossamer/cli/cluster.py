@@ -36,11 +36,11 @@ from gossamer.engine import Access, connect
 from gossamer.errors import SettingsError
 from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
-from gossamer.node.begun_anew import fruitless_seeds
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
 from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
+from gossamer.node.unanswered import lost_seeds
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.model import LimitSettings
 from gossamer.settings.rows import rows
@@ -95,7 +95,7 @@ def cluster(
     taken = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
     _check_outside(effective)
     if none_given:
-        taken = fruitless_seeds(out)
+        taken = lost_seeds(out)
     cleared = not resume and begin_anew(out, quiet=quiet)
     begun = (out / "control" / "map.json").exists()
     changes = _changes(overrides, effective) if resume and begun else {}

@@ -24,11 +24,11 @@ from gossamer.library.seeds import Refused
 from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.model.progress import Progress
-from gossamer.node.begun_anew import fruitless_seeds
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.node.start_check import check_start
+from gossamer.node.unanswered import lost_seeds
 from gossamer.settings.model import ControlSettings
 
 
@@ -81,7 +81,7 @@ def crawl(
     if served:
         _check_serving(effective.control)
     if none_given:
-        seed_list = fruitless_seeds(out)
+        seed_list = lost_seeds(out)
     cleared = not resume and begin_anew(out, quiet=quiet)
     seed_list = prepare(out, effective, seed_list, resume=resume, cleared=cleared)
     configure(least, as_json=log_json)

@@ -2,13 +2,14 @@
 
 import time
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.counts import APART, beside_pages, visits_in_words
+from gossamer.counts import APART, beside_pages, visits_in_words, visits_to_pages
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
@@ -70,10 +71,28 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
     if nothing:
         _print_whole(
             console,
-            "The corrected command can be given for the same directory; --resume tries the same seeds again.",
+            "--resume tries the same seeds again, also with other settings."
+            + (
+                ""
+                if _was_answered(progress)
+                else " Or give the corrected command for the same directory."
+            ),
         )
     if progress.seeds_failed > len(progress.seed_failures):
         _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
+
+
+_NO_ANSWER: Final = frozenset({
+    "url_refused", "forbidden_address", "dns_not_found", "dns_failed", "connect_failed", "tls_failed", "timed_out",
+    "disconnected", "protocol_broken",
+})  # fmt: skip
+
+
+def _was_answered(progress: Progress) -> bool:
+    """Whether a page answered, if only with an error: then there is something in the directory to keep."""
+    return any(
+        visits_to_pages(progress, name) for name in progress.outcomes if name not in _NO_ANSWER
+    )
 
 
 def _show_script_pages(console: Console, progress: Progress) -> None:

@@ -21,6 +21,7 @@ from gossamer.errors import (
 )
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import find_visits
+from gossamer.library.seeds import with_scheme
 from gossamer.node.native_settings import to_native
 from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
@@ -46,11 +47,18 @@ def why(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a crawl knows of a URL: seen, allowed, queued, visited, and when it is due."""
-    account = explain(out, url) if control is None else ask(control, out, url)
+    # As a seed may be written: without a scheme.
+    asked = with_scheme(url.strip())
+    account = explain(out, asked) if control is None else ask(control, out, asked)
     if json:
         print_json(account)
-        return
-    facts = describe(account, time.time())
+    else:
+        _show(describe(account, time.time()))
+    if "refused" in account:
+        raise typer.Exit(2)
+
+
+def _show(facts: list[tuple[str, str]]) -> None:
     for number, (name, text) in enumerate(facts):
         if name == HOST and number:
             # What is known of the host is apart from what is known of the URL.
@@ -209,8 +217,7 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("given", f"{account['given']} (this is its canonical form)"))
     if "state" in account:
         return [*facts, *_describe_log(account)]
-    seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
-    facts.append(("seen", seen[account["seen"]]))
+    facts.append(("seen", _seen(account)))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
     facts.extend(("rules", text) for text in _rules(account))
     facts.extend(
@@ -237,7 +244,8 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         by = "by a policy: " if last["outcome"] == "dropped" else ""
         facts.append(("judged", f"{by}{last['reason']}"))
     if last is not None and last["warc_file"] is not None:
-        place = f"{last['warc_file']} at {last['warc_offset']}, {last['warc_length']} bytes"
+        file = last.get("warc_name") or last["warc_file"]
+        place = f"{file} at {last['warc_offset']}, {last['warc_length']} bytes"
         facts.append(("stored", place))
     of = f" of node {account['node']}" if account.get("node") else ""
     facts.append((HOST, f"{account['host']}, partition {account['partition']}{of}"))
@@ -253,6 +261,16 @@ def _describe_log(account: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("visit", "none in the log"))
     words = "not in this directory, so queue, robots rules and the host's standing are not known"
     return [*facts, ("state", words), (HOST, account["host"])]
+
+
+def _seen(account: dict[str, Any]) -> str:
+    if account["seen"]:
+        return "yes"
+    if account["seen"] is None:
+        return "not sure"
+    if account["out_of_scope"]:
+        return "no: it is out of scope, so links to it are not taken"
+    return "no: no page, sitemap or seed led to it yet"
 
 
 _EFFECTS = {

@@ -77,7 +77,7 @@ def read_seeds(arguments: list[str], file: Path | None) -> SeedList:
             continue
         reason = _wrong(text, place)
         if reason is None:
-            found.taken.append(Seed(_with_scheme(text), text, place))
+            found.taken.append(Seed(with_scheme(text), text, place))
         else:
             found.refused.append(Refused(text, reason, place))
     if not found.taken and not found.refused:
@@ -126,11 +126,14 @@ def _is_host(name: str) -> bool:
     return all(labels) and (len(labels) > 1 or labels[0].lower() == "localhost")
 
 
-def _with_scheme(text: str) -> str:
+def with_scheme(text: str) -> str:
+    """A URL as people write it, with the scheme that is meant."""
     if "://" in text:
         return text
     match = _HOST.match(text)
-    return f"{'https' if match and match['port'] == '443' else 'http'}://{text}"
+    if match is None or not _is_host(match["host"]):
+        return text
+    return f"{'https' if match['port'] == '443' else 'http'}://{text}"
 
 
 def _lines(file: Path, refused: list[Refused]) -> Iterator[tuple[str, str]]:

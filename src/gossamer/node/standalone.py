@@ -74,7 +74,10 @@ def _explained(out: Path) -> Iterator[None]:
     try:
         yield
     except _native.StateInUseError as error:
-        raise StateInUseError(f"{out}: {error}") from error
+        raise StateInUseError(
+            f"the crawl in {out} is running, or open in `gossamer open`",
+            do="end that with Ctrl-C, or wait until it has ended",
+        ) from error
     except _native.StateFullError as error:
         raise DiskFullError(f"{out}: {error}") from error
     except (_native.StateError, OSError, RuntimeError) as error:

@@ -153,6 +153,15 @@ impl HostRecord {
         waits.map(|state| state.until_us()).min().unwrap_or(0)
     }
 
+    /// Until when all its queued URLs wait; 0: there is one that does not, or none.
+    pub(super) fn all_wait_until(&self) -> Micros {
+        if self.waiting > 0 && self.waiting == self.queued {
+            self.waiting_first
+        } else {
+            0
+        }
+    }
+
     /// What failed is forgiven: the host, and its robots rules where they could not be had, may be tried at once.
     pub(super) fn forgive(&mut self) {
         self.aside = false;
@@ -489,9 +498,11 @@ impl Host {
         )
     }
 
-    /// The same for people: a visit for robots rules that could not be had may come later than the gap asks.
+    /// The same for people: a visit for robots rules that could not be had, and one to a host all of whose URLs
+    /// wait for a time, may come later than the gap asks.
     pub fn next_visit(&self, settings: &Settings) -> Micros {
-        self.due(settings).max(self.record.robots_due(settings))
+        let due = self.due(settings).max(self.record.robots_due(settings));
+        due.max(self.record.all_wait_until())
     }
 }
 

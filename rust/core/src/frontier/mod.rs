@@ -37,7 +37,6 @@ mod gate;
 mod host;
 mod inspect;
 mod ips;
-mod leading;
 mod lines;
 mod list;
 mod order;
@@ -51,6 +50,7 @@ mod rerank;
 pub mod robots;
 mod rules;
 mod settings;
+mod standouts;
 mod steer;
 mod take;
 #[cfg(test)]
@@ -69,7 +69,6 @@ pub use gap::GapSource;
 pub use host::{HostRecord, RobotsKind, RobotsState, Standing, Trouble};
 pub use inspect::{InQueue, QueueLook, find_queued, first_queued, stored_host};
 pub use ips::IpTable;
-pub use leading::Leader;
 pub use list::{Found, HostList, Listed, Place, Question, Size, Sort};
 pub use order::{Formula, Traits};
 pub use policy::{HEAVIEST, HostPolicy};
@@ -78,6 +77,7 @@ pub use rules::{CompileRobots, RobotsRules, stored_robots};
 pub use settings::{
     Blame, DAY, HOUR, HostRules, HostTerms, Limits, Patience, Policy, SECOND, Settings,
 };
+pub use standouts::Standout;
 pub use steer::HostView;
 pub use throttle::{Throttle, Throttling};
 pub use types::{Admission, Counters, Micros, Next, Purpose, Refusal, Report, Verdict, Visit};
@@ -86,11 +86,11 @@ pub use waits::Wait;
 use crate::store::state::{Reads, Space, StateError, Writes};
 use clock::Clock;
 use host::Host;
-use leading::Leading;
 use lines::{Lines, Turn};
 use overlay::Overlay;
 use rerank::Rerank;
 use rules::RulesCache;
+use standouts::Standouts;
 use take::Lease;
 use waits::Waits;
 
@@ -134,7 +134,7 @@ pub struct Frontier {
     filter: Filter,
     rerank: Rerank,
     waits: Waits,
-    leading: Leading,
+    standouts: Standouts,
 }
 
 impl Frontier {
@@ -175,7 +175,7 @@ impl Frontier {
             filter: Filter::default(),
             rerank: Rerank::default(),
             waits: Waits::default(),
-            leading: Leading::default(),
+            standouts: Standouts::default(),
             settings: Settings::default(),
         };
         if recorded.is_some() {
@@ -203,7 +203,7 @@ impl Frontier {
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
                 if let Some(host) = self.hosts.get(slot as usize).and_then(Option::as_ref) {
                     let now = self.clock.last();
-                    self.leading
+                    self.standouts
                         .note(host.key, &host.record, &self.settings, now);
                     self.note_listed(host.key, &host.record);
                 }

@@ -105,6 +105,26 @@ impl Frontier {
         })
     }
 
+    /// Lets a host have visits again of which a URL is named anew: what failed there is forgiven, unless it has
+    /// others queued, which wait as they did, or asked for time itself.
+    pub fn let_back(
+        &mut self,
+        key: u64,
+        now: Micros,
+        reads: &dyn Reads,
+    ) -> Result<bool, StateError> {
+        let time = self.tick(now);
+        self.change(key, reads, |record| {
+            let asked = record.trouble.is_some_and(|trouble| {
+                trouble.outcome == Outcome::Throttled && trouble.until_us() > time
+            });
+            if record.queued == 0 && !asked {
+                record.next_due = record.next_due.min(time);
+                record.forgive();
+            }
+        })
+    }
+
     /// Gives a host up: all its URLs leave the queue with this outcome, in the next calls of
     /// `take`, and new ones are refused for `Settings::given_up_for`.
     pub fn give_up(
@@ -240,7 +260,7 @@ impl Frontier {
             self.counters.pages += u64::from(record.pages);
             self.counters.bytes = self.counters.bytes.saturating_add(record.bytes);
             let now = self.clock.last();
-            self.leading.note(key, &record, &self.settings, now);
+            self.standouts.note(key, &record, &self.settings, now);
             self.note_listed(key, &record);
             if record.queued > 0 && !self.slots.contains_key(&key) {
                 self.load_host(key, record);
@@ -274,7 +294,7 @@ impl Frontier {
         if let Some(list) = &self.list {
             list.drop_range(first, last);
         }
-        self.leading.drop_range(first, last);
+        self.standouts.drop_range(first, last);
         let counters = &mut self.counters;
         counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
         counters.pages = counters.pages.saturating_sub(stored.pages);

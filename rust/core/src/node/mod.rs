@@ -470,7 +470,8 @@ impl Node {
         }
         self.close_doors()?;
         self.tally.rest(self.clock.now());
-        let committed = self.commit_open();
+        // A batch also where nothing was visited since the last one: it has the time that was worked.
+        let committed = self.checkpoint();
         let mut progress = self.progress();
         self.committer.close()?;
         progress.disk = self.disk_use.look();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Node;
 use super::seed_failures::SeedFailure;
 use crate::doors::{Door, DoorReport};
-use crate::frontier::{Leader, Next};
+use crate::frontier::{Next, Standout};
 use crate::links::{LeftOut, Reason};
 use crate::node::pool::Purpose;
 use crate::outcome::Outcome;
@@ -47,8 +47,8 @@ pub struct HostLine {
     pub left: f64,
 }
 
-impl From<Leader> for HostLine {
-    fn from(host: Leader) -> HostLine {
+impl From<Standout> for HostLine {
+    fn from(host: Standout) -> HostLine {
         HostLine {
             host: host.name,
             pages: host.pages,
@@ -556,7 +556,7 @@ impl Node {
     }
 }
 
-fn host_lines(hosts: Vec<Leader>) -> Vec<HostLine> {
+fn host_lines(hosts: Vec<Standout>) -> Vec<HostLine> {
     hosts.into_iter().map(HostLine::from).collect()
 }
 

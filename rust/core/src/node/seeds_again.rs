@@ -36,14 +36,15 @@ pub(super) fn brought_nothing(outcome: Outcome) -> bool {
             | Outcome::Redirected
             | Outcome::Duplicate
             | Outcome::Truncated
+            | Outcome::Dropped
             | Outcome::Deferred
             | Outcome::SetAside
     )
 }
 
 impl Node {
-    /// Lets seeds that `seen` knows in again if they brought nothing and do not wait for a try anyway. Their
-    /// hosts get another chance.
+    /// Lets seeds that `seen` knows in again if they brought nothing and do not wait for a try anyway. A host of
+    /// which nothing is queued gets another chance with them, but for a wait that it asked for itself.
     pub(super) fn let_seeds_back(
         &mut self,
         links: &[Link],
@@ -54,7 +55,7 @@ impl Node {
                 continue;
             }
             let (key, now) = (link.url.host_key(), self.clock.now());
-            self.frontier.give_chance(key, now, &*self.state)?;
+            self.frontier.let_back(key, now, &*self.state)?;
             let batch = self.committer.next_number();
             self.seeds_again.recent.insert(link.url.key(), batch);
             *fresh = true;

@@ -1,5 +1,6 @@
 //! `gossamer why`: what is known of a URL and its host, whose turn, which rule.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::canonical::{Rules, Url, canonical, partition};
 use crate::clock::Clock;
 use crate::frontier::robots::Robots;
 use crate::frontier::{
-    HostView, InQueue, QueueLook, RobotsState, find_queued, stored_host, stored_robots,
+    HostView, InQueue, Micros, QueueLook, RobotsState, find_queued, stored_host, stored_robots,
 };
 use crate::links::patterns::{look_up, stored_parameters};
 use crate::links::rules::{Facts, RuleSet};
@@ -38,6 +39,7 @@ impl Node {
             rules: &self.rules,
             scope: &policies.scope,
             declared: policies.rules.as_deref(),
+            gaps: &self.frontier.settings().gaps,
             look: QUEUE_GLANCE,
         };
         view.account(raw, |key| Ok(self.frontier.explain(key, &*self.state)?))
@@ -62,6 +64,7 @@ pub fn why(dir: &Path, settings: &NodeSettings, raw: &str) -> Result<Value, Node
         rules: &settings.rules(),
         scope: &policies.scope,
         declared: policies.rules.as_deref(),
+        gaps: &politeness.gaps,
         look: QUEUE_LOOK,
     };
     view.account(raw, |key| Ok(stored_host(key, &state, &politeness, now)?))
@@ -73,6 +76,8 @@ struct View<'a> {
     rules: &'a Rules,
     scope: &'a Scope,
     declared: Option<&'a RuleSet>,
+    /// Those that hosts have of their own.
+    gaps: &'a HashMap<u64, Micros>,
     /// Places of the queue to look at.
     look: u64,
 }
@@ -174,14 +179,18 @@ impl View<'_> {
         }))
     }
 
-    /// The host, with the pages that a rule allows it.
+    /// The host, with the pages that a rule allows it and the gap of its own.
     fn host_state(&self, view: &HostView) -> Value {
         let mut state = host_state(view);
         let quota = self
             .declared
             .and_then(|rules| rules.host(&view.record.name).quota);
-        if let (Some(state), Some(quota)) = (state.as_object_mut(), quota) {
-            state.insert("quota".into(), json!(quota));
+        if let Some(state) = state.as_object_mut() {
+            if let Some(quota) = quota {
+                state.insert("quota".into(), json!(quota));
+            }
+            let own = self.gaps.get(&view.host_key);
+            state.insert("override".into(), json!(own.copied().map(seconds)));
         }
         state
     }

@@ -19,7 +19,8 @@ REASONS: Final[dict[str, LeftOut]] = {
         "the site marks the link, or its whole page, nofollow", "scope.nofollow=false"
     ),
     "other_site": LeftOut(
-        "shares nothing with a seed", "scope.kind (--scope domain, any), or its site as a seed"
+        "shares nothing with a seed",
+        "its site as a seed; in a new crawl scope.kind (--scope domain, any), which holds for pages that are read then",
     ),
     "scheme": LeftOut("mailto:, javascript: and other schemes", "scope.schemes (http and https)"),
     "suffix": LeftOut(

@@ -145,3 +145,39 @@ fn a_host_set_aside_by_an_operator_did_not_fail() {
     desk.frontier.set_aside(1, now, HOUR, &desk.state).unwrap();
     assert_eq!(reasons(&desk), []);
 }
+
+#[test]
+fn a_url_named_again_ends_no_wait_that_its_host_asked_for() {
+    let mut desk = with_hosts(1..2);
+    desk.now += 10 * SECOND;
+    let now = desk.now;
+    let visits = desk.take().1;
+    let mut report = Report::new(Outcome::Throttled, now, now);
+    report.response_us = Some(1_000);
+    report.wait_us = Some(100 * SECOND);
+    desk.finish(&visits[0], &report);
+    let waits = reasons(&desk);
+    assert_eq!(waits.len(), 1);
+    desk.frontier.let_back(1, now, &desk.state).unwrap();
+    assert_eq!(reasons(&desk), waits, "others of it are queued");
+    desk.now += SECOND;
+    assert!(desk.take().1.is_empty());
+}
+
+#[test]
+fn a_host_that_never_answered_is_tried_at_once_when_a_url_of_it_is_named_again() {
+    let mut desk = Desk::new(Settings::default());
+    desk.add(&[seed("http://a.test/", 1)]);
+    for _ in 0..20 {
+        for visit in desk.take().1 {
+            let report = Report::new(Outcome::ConnectFailed, desk.now, desk.now);
+            desk.finish(&visit, &report);
+        }
+        desk.now += HOUR;
+    }
+    desk.commit();
+    let again = seed("http://a.test/", 1);
+    desk.frontier.let_back(1, desk.now, &desk.state).unwrap();
+    assert_eq!(desk.add(&[again]), [Admission::Added]);
+    assert_eq!(desk.take().1.len(), 1, "its robots file, at once");
+}

@@ -13,7 +13,7 @@ const KEPT: usize = 32;
 
 /// A host that stands out. Times in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leader {
+pub struct Standout {
     pub name: Box<str>,
     pub pages: u32,
     pub queued: u32,
@@ -60,10 +60,10 @@ impl Table {
         }
     }
 
-    fn first(&self, most: usize, now: Micros) -> Vec<Leader> {
+    fn first(&self, most: usize, now: Micros) -> Vec<Standout> {
         let mut entries: Vec<&Entry> = self.0.iter().collect();
         entries.sort_unstable_by(|a, b| b.value.cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
-        let leader = |one: &Entry| Leader {
+        let standout = |one: &Entry| Standout {
             name: one.name.clone(),
             pages: one.pages,
             queued: one.queued,
@@ -71,18 +71,18 @@ impl Table {
             response: one.response,
             left: one.until.saturating_sub(now),
         };
-        entries.into_iter().take(most).map(leader).collect()
+        entries.into_iter().take(most).map(standout).collect()
     }
 }
 
 /// Both tables.
 #[derive(Debug, Default)]
-pub(super) struct Leading {
+pub(super) struct Standouts {
     slow: Table,
     busy: Table,
 }
 
-impl Leading {
+impl Standouts {
     /// Takes a host as its record is written.
     pub fn note(&mut self, key: u64, record: &HostRecord, settings: &Settings, now: Micros) {
         let gap = record.gap(key, settings);
@@ -97,10 +97,8 @@ impl Leading {
         };
         // Visits side by side take the time of one.
         let each = (gap + response) / Micros::from(record.connections(settings).max(1));
-        let mut due = record.next_due.max(record.robots_due(settings)).max(now);
-        if record.waiting > 0 && record.waiting == record.queued {
-            due = due.max(record.waiting_first);
-        }
+        let due = record.next_due.max(record.robots_due(settings)).max(now);
+        let due = due.max(record.all_wait_until());
         let until = match visits {
             0 => 0,
             visits => due.saturating_add(each.saturating_mul(Micros::from(visits))),
@@ -129,14 +127,14 @@ impl Leading {
 impl Frontier {
     /// The hosts that need longest for what they have queued.
     #[must_use]
-    pub fn slowest(&self, most: usize) -> Vec<Leader> {
-        self.leading.slow.first(most, self.clock.last())
+    pub fn slowest(&self, most: usize) -> Vec<Standout> {
+        self.standouts.slow.first(most, self.clock.last())
     }
 
     /// The hosts with most pages.
     #[must_use]
-    pub fn busiest(&self, most: usize) -> Vec<Leader> {
-        self.leading.busy.first(most, self.clock.last())
+    pub fn busiest(&self, most: usize) -> Vec<Standout> {
+        self.standouts.busy.first(most, self.clock.last())
     }
 }
 

@@ -84,7 +84,10 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     try:
         account = _ask_state(out, load_saved(file), url)
     except _native.StateInUseError as error:
-        if (out / "control" / "url").exists():
+        # Only then: the client is not needed otherwise.
+        from gossamer.control.client import is_served  # noqa: PLC0415
+
+        if is_served(out):
             return ask(None, out, url)
         raise StateInUseError(
             f"the crawl in {out} is running, and its state belongs to it until it ends",

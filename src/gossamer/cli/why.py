@@ -1,6 +1,7 @@
 """`gossamer why`: what is known of a URL and its host, whose turn, which rule."""
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,8 +29,9 @@ from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import REASONS
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
-from gossamer.words import count, plain, size, span
+from gossamer.words import command, count, plain, size, span
 
+USUAL = Path("crawl-out")
 VISITS = 5
 HOST = "host"
 """The fact with which those of the host begin."""
@@ -39,7 +41,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 def why(
     url: Annotated[str, typer.Argument(help="The URL.", metavar="URL")],
     *,
-    out: Annotated[Path, typer.Option(help="The crawl.")] = Path("crawl-out"),
+    out: Annotated[Path, typer.Option(help="The crawl.")] = USUAL,
     control: Annotated[
         str | None, typer.Option(help="Ask the control node of a running crawl.", metavar="URL")
     ] = None,
@@ -50,12 +52,20 @@ def why(
     if json:
         print_json(account)
         return
-    facts = describe(account, time.time())
+    facts = describe(account, time.time(), where(out, control))
     for number, (name, text) in enumerate(facts):
         if name == HOST and number:
             # What is known of the host is apart from what is known of the URL.
             print()
         print(f"{name + ':':<13} {plain(text, 2500)}")
+
+
+def where(out: Path, control: str | None) -> list[str | Path]:
+    """What another command about the same crawl is told."""
+    if control is None:
+        return [out]
+    # The token may be in the directory.
+    return [*([] if out == USUAL else [out]), "--control", control]
 
 
 def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
@@ -165,8 +175,8 @@ def _visits(out: Path, url: str) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(line) for line in find_visits(out, url, VISITS)]
 
 
-def _pattern(found: dict[str, Any] | None) -> list[str]:
-    """What visits to URLs like this one brought, and what that means for it."""
+def _pattern(found: dict[str, Any] | None, take_up: list[str | Path]) -> list[str]:
+    """What visits to URLs like this one brought, and what that means for it. `take_up`: words of a command."""
     if found is None:
         return []
     texts = [f"{found['pattern']}: {found['evidence']}" if found["visits"] else found["pattern"]]
@@ -176,14 +186,14 @@ def _pattern(found: dict[str, Any] | None) -> list[str]:
         texts.append(f"doubted, so it comes last: {found['doubted']}")
     if found["set_aside"]:
         texts.append(
-            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take them up with "
-            "`gossamer patterns DIR --take-up HOST`"
+            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take up all of its host with: "
+            f"{command(*take_up)}"
         )
     return texts
 
 
-def _parameters(account: dict[str, Any] | None) -> list[str]:
-    """What was found about the parameters of the URL, and what that means for it."""
+def _parameters(account: dict[str, Any] | None, take_up: list[str | Path]) -> list[str]:
+    """What was found about the parameters of the URL, and what that means for it. `take_up`: words of a command."""
     if account is None:
         return []
     texts = [
@@ -191,9 +201,13 @@ def _parameters(account: dict[str, Any] | None) -> list[str]:
         for row in account["found"]
     ]
     if account["visited_as"]:
-        texts.append(
-            f"without {account['stripped']} it is {account['visited_as']}; keep it with "
-            "`gossamer patterns DIR --take-up HOST --pattern '?NAME'`"
+        texts.append(f"without {account['stripped']} it is {account['visited_as']}")
+        # Of several places; each name once.
+        names = dict.fromkeys(row["name"] for row in account["found"])
+        texts.extend(
+            f"keep {name} with: {command(*take_up, '--pattern', f'?{name}')}"
+            for name in names
+            if f", {name}, " in f", {account['stripped']}, "
         )
     return texts
 
@@ -203,8 +217,10 @@ def _file_name(out: Path, serial: int) -> str | None:
     return names[0] if names else None
 
 
-def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
-    """The account in words, a fact a line."""
+def describe(
+    account: dict[str, Any], now: float, crawl: Sequence[str | Path] = ()
+) -> list[tuple[str, str]]:
+    """The account in words, a fact a line. `crawl`: what a command about the same crawl is told."""
     if "refused" in account:
         return [("given", account["given"]), ("refused", f"no URL to visit: {account['refused']}")]
     facts = [("url", account["url"])]
@@ -225,8 +241,9 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("alias", f"its host is {alias['of']} under another name, which is visited"))
     facts.append(("robots", _robots(account)))
     facts.append(("queue", _queue(account["queued"], now)))
-    facts.extend(("pattern", text) for text in _pattern(account.get("pattern")))
-    facts.extend(("parameter", text) for text in _parameters(account.get("parameters")))
+    take_up = ["patterns", *crawl, "--take-up", account["host"]]
+    facts.extend(("pattern", text) for text in _pattern(account.get("pattern"), take_up))
+    facts.extend(("parameter", text) for text in _parameters(account.get("parameters"), take_up))
     if account.get("soft_404"):
         facts.append(("soft 404", f"its host {account['soft_404']}"))
     facts.extend(("visit", _visit(line)) for line in account["visits"])

@@ -26,10 +26,10 @@ from gossamer.node.native_settings import to_native
 from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.hosts.parameters import STATES
-from gossamer.policy.rules.left_out import REASONS
+from gossamer.policy.rules.left_out import left_out
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
-from gossamer.words import command, count, plain, size, span
+from gossamer.words import command, count, plain, quoted, size, span
 
 USUAL = Path("crawl-out")
 VISITS = 5
@@ -227,7 +227,7 @@ def describe(
     if account["given"] != account["url"]:
         facts.append(("given", f"{account['given']} (this is its canonical form)"))
     if "state" in account:
-        return [*facts, *_describe_log(account)]
+        return [*facts, *_describe_log(account, crawl)]
     seen = {True: "yes", False: "no: no page, sitemap or seed led to it yet", None: "not sure"}
     facts.append(("seen", seen[account["seen"]]))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
@@ -247,7 +247,7 @@ def describe(
     if account.get("soft_404"):
         facts.append(("soft 404", f"its host {account['soft_404']}"))
     facts.extend(("visit", _visit(line)) for line in account["visits"])
-    facts.extend(_links(account["visits"]))
+    facts.extend(_links(account["visits"], crawl))
     last = account["last_visit"]
     if not account["visits"]:
         word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
@@ -265,10 +265,10 @@ def describe(
     return facts
 
 
-def _describe_log(account: dict[str, Any]) -> list[tuple[str, str]]:
+def _describe_log(account: dict[str, Any], crawl: Sequence[str | Path]) -> list[tuple[str, str]]:
     """Where there is a log and no state."""
     facts = [("visit", _visit(line)) for line in account["visits"]]
-    facts.extend(_links(account["visits"]))
+    facts.extend(_links(account["visits"], crawl))
     if not account["visits"]:
         facts.append(("visit", "none in the log"))
     words = "not in this directory, so queue, robots rules and the host's standing are not known"
@@ -341,17 +341,18 @@ def _visit(line: dict[str, Any]) -> str:
     return words + (f"; found on {line['from']}" if line["from"] else "")
 
 
-def _links(visits: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _links(visits: list[dict[str, Any]], crawl: Sequence[str | Path]) -> list[tuple[str, str]]:
     """What the page said to robots, and which of its links were not followed, at its last visit."""
     if not visits:
         return []
     last = visits[-1]
     facts = [("says", f"{last['robots']} to robots")] if last.get("robots") else []
     for name, number in last.get("left_out", {}).items():
-        reason = REASONS[name]
+        reason = left_out(name)
+        change = reason.change.replace(" DIR", "".join(f" {quoted(word)}" for word in crawl))
         links = "1 link was" if number == 1 else f"{count(number)} links were"
         words = f"{links} not followed: {name}, {reason.meaning}"
-        facts.append(("links", f"{words} (to change: {reason.change})" if reason.change else words))
+        facts.append(("links", f"{words} (to change: {change})" if change else words))
     return facts
 
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 from tests.cli.offered import GOSSAMER, run, run_copied, those_about
+from tests.control.doubting import doubtful, served_random, site
+from tests.control.serving import until
 
 from gossamer.simweb import Options, serve
 
@@ -100,3 +102,33 @@ def test_those_of_the_api(crawled: Crawled) -> None:
         process.communicate(timeout=30)
     check(refused, crawled, "crawl")
     check(alert["hint"], crawled, "crawl")
+
+
+def test_those_of_why(tmp_path: Path) -> None:
+    """URLs that were set aside, and a parameter that changes nothing."""
+    with doubtful() as web:
+        ended = run(tmp_path, "crawl", web.url, "--allow-private", "--delay", "0s", "--out", OUT)
+        assert ended.returncode == 0, ended.stderr
+        aside = next(path for path in site() if path.endswith("/edit") and path not in web.forms)
+        told = run(tmp_path, "why", web.url + aside[1:], "--out", OUT)
+        check(told.stdout, Crawled(tmp_path, web.url, ""), "patterns")
+        assert "URLs of its pattern in all" in told.stdout
+        again = run(tmp_path, "why", web.url + aside[1:], "--out", OUT)
+        assert "taken up by command" in again.stdout
+
+
+def test_those_of_why_about_a_parameter_and_by_a_control_node(tmp_path: Path) -> None:
+    with served_random(tmp_path / OUT) as (crawl, web):
+        until(lambda: crawl.get("/status")["activity"] == "finished", "the end")
+        url = f"{web.url}page3?ref=new"
+        offers = []
+        for where in (["--out", OUT], ["--control", crawl.url, "--out", OUT]):
+            told = run(tmp_path, "why", url, *where)
+            assert told.returncode == 0, told.stderr
+            offers += those_about(told.stdout, OUT)
+        here, there = offers
+        assert ("--control" in here, "--control" in there) == (False, True)
+        ended = run_copied(there, tmp_path, web.url)
+        assert ended.returncode == 0, ended.stderr
+        assert "?ref: stays, by command" in ended.stdout
+        assert run_copied(here, tmp_path, web.url).returncode == 0

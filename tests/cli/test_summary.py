@@ -1,6 +1,7 @@
 """What a crawl says at its end: what was not fetched, and the setting or command that would change it."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,11 @@ def test_commands_of_remedies_name_the_directory_of_the_crawl() -> None:
         with_directory("`gossamer why URL --out DIR` says", Path("a b"))
         == "`gossamer why URL --out 'a b'` says"
     )
+
+
+def test_a_reason_of_another_version_does_not_hide_the_rest() -> None:
+    now = progress(links_left_out={"parameter": 7, "moon_phase": 3})
+    text = io.StringIO()
+    show_summary(Console(file=text, width=200), now, OUT, interrupted=False)
+    assert re.search(r"moon_phase +3 +a reason of another version", text.getvalue())
+    assert f"gossamer patterns {OUT} --take-up" in " ".join(text.getvalue().split())

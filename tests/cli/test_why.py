@@ -206,6 +206,22 @@ def test_only_what_a_policy_dropped_was_judged_by_a_policy(
     assert dict(describe(account, 0.0))["judged"] == said
 
 
+def test_a_reason_of_another_version_is_told_by_its_name(copied: Crawl) -> None:
+    """In a directory without a state, which a newer version may have written."""
+    shutil.rmtree(copied.out / "state")
+    line = first(copied, "fetched")
+    for file in (copied.out / "log").iterdir():
+        lines = [json.loads(text) for text in file.read_text().splitlines()]
+        for one in lines:
+            if one["url"] == line["url"]:
+                one["left_out"] = {"moon_phase": 2, "parameter": 1}
+        file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    done = gossamer("why", line["url"], "--out", copied.out)
+    assert done.returncode == 0, done.stderr
+    assert "2 links were not followed: moon_phase, a reason of another version\n" in done.stdout
+    assert f"`gossamer patterns {copied.out} --take-up HOST" in done.stdout
+
+
 def test_every_field_is_documented(exported: Crawl) -> None:
     page = (Path(__file__).parents[2] / "docs/reference/files.md").read_text()
     section = page.split("## `gossamer why URL")[1].split("\n## ")[0]

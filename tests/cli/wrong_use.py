@@ -64,6 +64,7 @@ def places(root: Path) -> None:
     refused = root / "refused"
     (refused / "control").mkdir(parents=True)
     (refused / "control" / "url").write_text(f"{NOWHERE}\n")
+    (refused / "control" / "pid").write_text(f"{os.getpid()}\n")
     token = refused / "control" / "token"
     token.write_text("x" * 43)
     token.chmod(0o600)

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.server
+import os
 import re
 import secrets
 import socket
@@ -102,6 +103,7 @@ def test_a_control_node_is_found_in_its_own_directory(slow: str, tmp_path: Path)
     ):
         place.mkdir(parents=True)
         (place / "url").write_text(f"{slow}\n")
+        (place / "pid").write_text(f"{os.getpid()}\n")
         (place / "token").write_text(secrets.token_urlsafe(32) + "\n")
         (place / "token").chmod(0o600)
         assert client.find(None, out).post("/commands", {})["confirmed"]

@@ -12,7 +12,7 @@ from gossamer.cli.loudness import Verbose, loudness
 from gossamer.cli.reading import told
 from gossamer.counts import beside_pages, visits_in_words
 from gossamer.policy.hosts.outcomes import meaning
-from gossamer.policy.rules.left_out import REASONS
+from gossamer.policy.rules.left_out import left_out
 from gossamer.words import count, counted, plain, size
 
 SHOWN = 10
@@ -127,5 +127,4 @@ def _show_missing(report: Report) -> None:
     if report.links_left_out:
         print("links not followed, counted on each page:")
     for name, number in report.links_left_out.items():
-        reason = REASONS.get(name)
-        print(f"  {count(number):>12}  {plain(name)}: {reason.meaning if reason else 'not known'}")
+        print(f"  {count(number):>12}  {plain(name)}: {left_out(name).meaning}")

@@ -92,7 +92,7 @@ def cluster(
     fixed = None if config else set(overrides)
     _check(effective, saved(out) if resume else None, only=fixed)
     none_given = resume and not urls and seeds is None
-    taken = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
+    taken = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet, verbose=verbose)
     _check_outside(effective)
     if none_given:
         taken = lost_seeds(out)

@@ -71,7 +71,7 @@ def control(
     if urls or seeds:
         # Those that the crawl's own settings refuse are known when its engine answers.
         found = read_seeds(urls or [], seeds)
-        tell_refused(found.refused, left=len(found.taken))
+        tell_refused(found.refused, left=len(found.taken), verbose=verbose)
         if not quiet:
             tell_guessed(found.taken)
         seed_list = found.urls
@@ -100,7 +100,8 @@ def control(
         return await process.run(ended, seed_list, refused)
 
     def refused(found: list[tuple[str, str]]) -> None:
-        tell_refused([Refused(*one) for one in found], left=len(seed_list) - len(found))
+        left = len(seed_list) - len(found)
+        tell_refused([Refused(*one) for one in found], left=left, verbose=verbose)
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is not a directory", do="choose another --out")

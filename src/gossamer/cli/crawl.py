@@ -77,7 +77,9 @@ def crawl(
     # Before the directory is begun: what is refused leaves nothing behind.
     policies = check_start(effective)
     none_given = resume and not urls and seeds is None
-    seed_list = [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet)
+    seed_list = (
+        [] if none_given else take_seeds(urls, seeds, effective, quiet=quiet, verbose=verbose)
+    )
     if served:
         _check_serving(effective.control)
     if none_given:

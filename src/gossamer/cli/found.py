@@ -11,7 +11,7 @@ import msgspec
 
 from gossamer import _native
 from gossamer.cli.stopped import is_cluster, open_nodes, view_nodes
-from gossamer.control.client import Client, find, path_of
+from gossamer.control.client import Client, control_directory, find, is_served, path_of
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.model.findings import Findings, findings
 from gossamer.words import plain
@@ -96,14 +96,15 @@ class Running:
 def open_crawl(control: str | None, directory: Path | None, *, change: bool) -> Asked:
     """Of a running crawl its control node, of another its files. `change`: something is to be taken up."""
     where = directory or Path("crawl-out")
-    served = (where / "control" / "url").exists() or (where / "url").exists()
+    named = (control_directory(where) / "url").exists()
     away = is_cluster(where) and not _answers(where)
-    if control is not None or (served and not away and not (where / "state").exists()):
+    if control is not None or (named and not away and not (where / "state").exists()):
         return Running(find(control, directory))
     try:
         return Stopped(where, change=change)
     except StateInUseError as error:
-        if not served:
+        # One that was killed leaves its address behind, and may go on without a control node.
+        if not is_served(where):
             raise _without_api(where) from error
     try:
         return Running(find(None, where))
@@ -112,7 +113,7 @@ def open_crawl(control: str | None, directory: Path | None, *, change: bool) -> 
 
 
 def _answers(where: Path) -> bool:
-    """Whether somebody serves it; a crawl that was killed leaves its address behind."""
+    """Whether somebody serves it."""
     try:
         find(None, where).get("/access")
     except GossamerError:

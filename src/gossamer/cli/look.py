@@ -21,7 +21,6 @@ from gossamer.control.schemas import HostRow
 from gossamer.errors import GossamerError, NoCrawlError, SettingsError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.model.progress import Activity, Progress
-from gossamer.node.pid_file import is_alive
 from gossamer.report import Known
 from gossamer.report.no_robots import Standing
 from gossamer.settings import CrawlSettings, load_saved
@@ -153,10 +152,8 @@ def _last_summary(out: Path) -> Progress | None:
 def _ask_served(look: Look) -> bool:
     """Counters and address of a crawl that runs and is served."""
     file = look.out / "control" / "url"
-    # The address in a copied directory, or of a crawl that was killed, may be anybody's: nobody else is sent its token.
-    if not file.exists() or not is_alive(look.out / "control" / "pid"):
-        return False
     try:
+        # Of a copied directory, or of a crawl that was killed, the address is not asked.
         now = find(None, look.out).ask("GET", "/status", timeout=PATIENCE)
         if now.get("read_only"):
             # Somebody looks at it with `gossamer open`.

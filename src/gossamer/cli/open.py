@@ -7,9 +7,9 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -21,6 +21,7 @@ from gossamer.cli.serving import tell_where
 from gossamer.control.api.server import PortTakenError, listen, serve
 from gossamer.control.archive import ArchivedCrawl, ArchiveService
 from gossamer.errors import StateInUseError
+from gossamer.node.temporary import temporary_directory
 from gossamer.settings import CrawlSettings
 from gossamer.settings.model import ControlSettings
 from gossamer.words import command
@@ -81,8 +82,8 @@ def _place(directory: Path) -> Iterator[Path]:
         with _alone(directory, control):
             yield control
         return
-    with tempfile.TemporaryDirectory(prefix="gossamer-open-") as other:
-        yield Path(other)
+    with temporary_directory("gossamer-open-") as other:
+        yield other
 
 
 @contextlib.contextmanager
@@ -103,13 +104,25 @@ def _alone(directory: Path, control: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _end_on_signals(ended: asyncio.Event) -> None:
+    """Sets the event on Ctrl-C, SIGTERM and, but for `nohup`, the end of the terminal."""
+    loop = asyncio.get_running_loop()
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(ended.set)
+
+    # Not those of the event loop, which go with it: a second one must not break off the removal of the view.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, note)
+
+
 async def _serve(
     crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool, quiet: bool
 ) -> None:
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+    _end_on_signals(ended)
     async with contextlib.AsyncExitStack() as stack:
         service = await stack.enter_async_context(ArchiveService(crawl))
         listener = _listen(settings, any_port=any_port)

@@ -13,7 +13,7 @@ from gossamer.counts import APART, beside_pages, visits_in_words, visits_to_page
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
-from gossamer.policy.rules.left_out import REASONS
+from gossamer.policy.rules.left_out import left_out
 from gossamer.settings.model import LimitSettings
 from gossamer.words import command, count, counted, plain, size, span, with_directory
 
@@ -145,7 +145,7 @@ def show_summary(
     if progress.outcomes:
         console.print(Text(f"{visits_in_words(progress)}."))
     _show_remedies(console, progress, out, nothing=had_nothing(progress) and not interrupted)
-    _show_links(console, progress)
+    _show_links(console, progress, out)
     _show_script_pages(console, progress)
     if progress.hosts_aliases:
         _print_whole(
@@ -208,7 +208,7 @@ def _higher(limits: LimitSettings | None, progress: Progress) -> str:
     return "--max-pages N"
 
 
-def _show_links(console: Console, progress: Progress) -> None:
+def _show_links(console: Console, progress: Progress, out: Path) -> None:
     """Which links were not followed, and what would change that."""
     said = [f"{count(number)} say {name}" for name, number in progress.robots_said.items()]
     if said:
@@ -221,7 +221,9 @@ def _show_links(console: Console, progress: Progress) -> None:
     console.print(Text("Links that were not followed, counted on each page:"))
     table = Table(box=None, padding=(0, 2), show_header=False)
     for name, number in sorted(progress.links_left_out.items(), key=lambda item: -item[1]):
-        reason = REASONS[name]
-        change = f"to change: {reason.change}" if reason.change else ""
-        table.add_row(name, count(number), Text(reason.meaning, style="dim"), Text(change))
+        reason = left_out(name)
+        change = f"to change: {with_directory(reason.change, out)}" if reason.change else ""
+        table.add_row(
+            Text(plain(name)), count(number), Text(reason.meaning, style="dim"), Text(change)
+        )
     console.print(table)

@@ -1,6 +1,7 @@
 """`gossamer why`: what is known of a URL and its host, whose turn, which rule."""
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,11 +27,12 @@ from gossamer.node.native_settings import to_native
 from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
 from gossamer.policy.hosts.parameters import STATES
-from gossamer.policy.rules.left_out import REASONS
+from gossamer.policy.rules.left_out import left_out
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
-from gossamer.words import count, plain, size, span
+from gossamer.words import command, count, plain, quoted, size, span
 
+USUAL = Path("crawl-out")
 VISITS = 5
 HOST = "host"
 """The fact with which those of the host begin."""
@@ -40,7 +42,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 def why(
     url: Annotated[str, typer.Argument(help="The URL.", metavar="URL")],
     *,
-    out: Annotated[Path, typer.Option(help="The crawl.")] = Path("crawl-out"),
+    out: Annotated[Path, typer.Option(help="The crawl.")] = USUAL,
     control: Annotated[
         str | None, typer.Option(help="Ask the control node of a running crawl.", metavar="URL")
     ] = None,
@@ -53,7 +55,7 @@ def why(
     if json:
         print_json(account)
     else:
-        _show(describe(account, time.time()))
+        _show(describe(account, time.time(), where(out, control)))
 
 
 def _show(facts: list[tuple[str, str]]) -> None:
@@ -62,6 +64,14 @@ def _show(facts: list[tuple[str, str]]) -> None:
             # What is known of the host is apart from what is known of the URL.
             print()
         print(f"{name + ':':<13} {plain(text, 2500)}")
+
+
+def where(out: Path, control: str | None) -> list[str | Path]:
+    """What another command about the same crawl is told."""
+    if control is None:
+        return [out]
+    # The token may be in the directory.
+    return [*([] if out == USUAL else [out]), "--control", control]
 
 
 def ask(control: str | None, out: Path, url: str) -> dict[str, Any]:
@@ -90,7 +100,10 @@ def explain(out: Path, url: str) -> dict[str, Any]:
     try:
         account = _ask_state(out, load_saved(file), url)
     except _native.StateInUseError as error:
-        if (out / "control" / "url").exists():
+        # Only then: the client is not needed otherwise.
+        from gossamer.control.client import is_served  # noqa: PLC0415
+
+        if is_served(out):
             return ask(None, out, url)
         raise StateInUseError(
             f"the crawl in {out} is running, and its state belongs to it until it ends",
@@ -168,8 +181,8 @@ def _visits(out: Path, url: str) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(line) for line in find_visits(out, url, VISITS)]
 
 
-def _pattern(found: dict[str, Any] | None) -> list[str]:
-    """What visits to URLs like this one brought, and what that means for it."""
+def _pattern(found: dict[str, Any] | None, take_up: list[str | Path]) -> list[str]:
+    """What visits to URLs like this one brought, and what that means for it. `take_up`: words of a command."""
     if found is None:
         return []
     texts = [f"{found['pattern']}: {found['evidence']}" if found["visits"] else found["pattern"]]
@@ -179,14 +192,14 @@ def _pattern(found: dict[str, Any] | None) -> list[str]:
         texts.append(f"doubted, so it comes last: {found['doubted']}")
     if found["set_aside"]:
         texts.append(
-            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take them up with "
-            "`gossamer patterns DIR --take-up HOST`"
+            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take up all of its host with: "
+            f"{command(*take_up)}"
         )
     return texts
 
 
-def _parameters(account: dict[str, Any] | None) -> list[str]:
-    """What was found about the parameters of the URL, and what that means for it."""
+def _parameters(account: dict[str, Any] | None, take_up: list[str | Path]) -> list[str]:
+    """What was found about the parameters of the URL, and what that means for it. `take_up`: words of a command."""
     if account is None:
         return []
     texts = [
@@ -194,9 +207,13 @@ def _parameters(account: dict[str, Any] | None) -> list[str]:
         for row in account["found"]
     ]
     if account["visited_as"]:
-        texts.append(
-            f"without {account['stripped']} it is {account['visited_as']}; keep it with "
-            "`gossamer patterns DIR --take-up HOST --pattern '?NAME'`"
+        texts.append(f"without {account['stripped']} it is {account['visited_as']}")
+        # Of several places; each name once.
+        names = dict.fromkeys(row["name"] for row in account["found"])
+        texts.extend(
+            f"keep {name} with: {command(*take_up, '--pattern', f'?{name}')}"
+            for name in names
+            if f", {name}, " in f", {account['stripped']}, "
         )
     return texts
 
@@ -206,15 +223,17 @@ def _file_name(out: Path, serial: int) -> str | None:
     return names[0] if names else None
 
 
-def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
-    """The account in words, a fact a line."""
+def describe(
+    account: dict[str, Any], now: float, crawl: Sequence[str | Path] = ()
+) -> list[tuple[str, str]]:
+    """The account in words, a fact a line. `crawl`: what a command about the same crawl is told."""
     if "refused" in account:
         return [("given", account["given"]), ("refused", f"no URL to visit: {account['refused']}")]
     facts = [("url", account["url"])]
     if account["given"] != account["url"]:
         facts.append(("given", f"{account['given']} (this is its canonical form)"))
     if "state" in account:
-        return [*facts, *_describe_log(account)]
+        return [*facts, *_describe_log(account, crawl)]
     facts.append(("seen", _seen(account)))
     facts.append(("scope", f"out: {account['out_of_scope']}" if account["out_of_scope"] else "in"))
     facts.extend(("rules", text) for text in _rules(account))
@@ -227,12 +246,13 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
         facts.append(("alias", f"its host is {alias['of']} under another name, which is visited"))
     facts.append(("robots", _robots(account)))
     facts.append(("queue", _queue(account["queued"], now)))
-    facts.extend(("pattern", text) for text in _pattern(account.get("pattern")))
-    facts.extend(("parameter", text) for text in _parameters(account.get("parameters")))
+    take_up = ["patterns", *crawl, "--take-up", account["host"]]
+    facts.extend(("pattern", text) for text in _pattern(account.get("pattern"), take_up))
+    facts.extend(("parameter", text) for text in _parameters(account.get("parameters"), take_up))
     if account.get("soft_404"):
         facts.append(("soft 404", f"its host {account['soft_404']}"))
     facts.extend(("visit", _visit(line)) for line in account["visits"])
-    facts.extend(_links(account["visits"]))
+    facts.extend(_links(account["visits"], crawl))
     last = account["last_visit"]
     if not account["visits"]:
         word = "none" if last is None else f"{last['outcome']} at {_time(last['time'])}"
@@ -251,10 +271,10 @@ def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:
     return facts
 
 
-def _describe_log(account: dict[str, Any]) -> list[tuple[str, str]]:
+def _describe_log(account: dict[str, Any], crawl: Sequence[str | Path]) -> list[tuple[str, str]]:
     """Where there is a log and no state."""
     facts = [("visit", _visit(line)) for line in account["visits"]]
-    facts.extend(_links(account["visits"]))
+    facts.extend(_links(account["visits"], crawl))
     if not account["visits"]:
         facts.append(("visit", "none in the log"))
     words = "not in this directory, so queue, robots rules and the host's standing are not known"
@@ -337,17 +357,18 @@ def _visit(line: dict[str, Any]) -> str:
     return words + (f"; found on {line['from']}" if line["from"] else "")
 
 
-def _links(visits: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _links(visits: list[dict[str, Any]], crawl: Sequence[str | Path]) -> list[tuple[str, str]]:
     """What the page said to robots, and which of its links were not followed, at its last visit."""
     if not visits:
         return []
     last = visits[-1]
     facts = [("says", f"{last['robots']} to robots")] if last.get("robots") else []
     for name, number in last.get("left_out", {}).items():
-        reason = REASONS[name]
+        reason = left_out(name)
+        change = reason.change.replace(" DIR", "".join(f" {quoted(word)}" for word in crawl))
         links = "1 link was" if number == 1 else f"{count(number)} links were"
         words = f"{links} not followed: {name}, {reason.meaning}"
-        facts.append(("links", f"{words} (to change: {reason.change})" if reason.change else words))
+        facts.append(("links", f"{words} (to change: {change})" if change else words))
     return facts
 
 

@@ -1,5 +1,5 @@
 """A client of the control API, for the command line. The token comes from a file, never from the
-command line.
+command line, and is not sent to an address whose process has ended.
 """
 
 import http.client
@@ -14,6 +14,7 @@ import msgspec
 
 from gossamer.control.tokens import read_token, token_file
 from gossamer.errors import GossamerError, NoCrawlError, UsageError
+from gossamer.pid_file import is_alive
 
 TOKEN_FILE = "GOSSAMER_TOKEN_FILE"  # noqa: S105
 TIMEOUT = 60.0
@@ -42,6 +43,15 @@ class NoControlNodeError(UsageError):
 
     remedy: ClassVar[str] = (
         "a crawl has one while it runs with --serve; name it with --control URL or --out DIR"
+    )
+
+
+class GoneError(GossamerError):
+    """The control node that a directory names has ended; somebody else may listen at its address now."""
+
+    remedy: ClassVar[str] = (
+        "a crawl has one while it runs with --serve (--resume goes on with it); if it runs elsewhere, as in a container, "
+        "name it with --control URL"
     )
 
 
@@ -148,23 +158,30 @@ def path_of(*parts: str) -> str:
     return "".join(f"/{urllib.parse.quote(part, safe='')}" for part in parts)
 
 
+def control_directory(out: Path) -> Path:
+    """Where a control node has address, process number and token: in a crawl's directory, or in its own."""
+    own = not (out / "control").is_dir() and (out / "url").exists()
+    return out if own else out / "control"
+
+
+def is_served(out: Path) -> bool:
+    """Whether a directory has the address of a control node, and its process lives."""
+    directory = control_directory(out)
+    return (directory / "url").exists() and is_alive(directory / "pid")
+
+
 def find(control: str | None, out: Path | None) -> Client:
-    """The control node at a URL, or that of a directory: of a crawl, or a control node's own."""
+    """The control node at a URL, or that of a directory: of a crawl, or a control node's own.
+
+    `GoneError`: the directory names one whose process has ended.
+    """
     own = out or Path("crawl-out")
-    directory = (
-        own if not (own / "control").is_dir() and (own / "url").exists() else own / "control"
-    )
+    directory = control_directory(own)
     if control is not None:
         # Before a token is looked for, which nobody would be sent.
         read_address(control)
     else:
-        if own.exists() and not own.is_dir():
-            raise NoCrawlError.at(own, "")
-        try:
-            control = (directory / "url").read_text().strip()
-        except OSError as error:
-            gone = "" if own.exists() else ", which is not there"
-            raise NoControlNodeError(f"no control node is known in {directory}{gone}") from error
+        control = _address_in(own, directory)
     named = os.environ.get(TOKEN_FILE)
     file = Path(named) if named else token_file(directory)
     if not named and not file.exists():
@@ -173,3 +190,20 @@ def find(control: str | None, out: Path | None) -> Client:
             do=f"name the crawl's directory with --out, or a file with the token in {TOKEN_FILE}",
         )
     return Client(control, read_token(file))
+
+
+def _address_in(own: Path, directory: Path) -> str:
+    if own.exists() and not own.is_dir():
+        raise NoCrawlError.at(own, "")
+    try:
+        address = (directory / "url").read_text().strip()
+    except OSError as error:
+        gone = "" if own.exists() else ", which is not there"
+        raise NoControlNodeError(f"no control node is known in {directory}{gone}") from error
+    # Left by a crawl that was killed, or copied with a directory, it may be anybody's by now.
+    if not is_alive(directory / "pid"):
+        raise GoneError(
+            f"the control node of {own} does not run any more: {address} was its address, and there is no process on "
+            f"this machine with the number in {directory / 'pid'}"
+        )
+    return address

@@ -1,15 +1,5 @@
-"""The number of a process in a file, and whether that process lives."""
+"""The check of a process's number, by the name under which the parts of a node import it."""
 
-import os
-from pathlib import Path
+from gossamer.pid_file import is_alive
 
-
-def is_alive(file: Path) -> bool:
-    """Whether there is a process of the number in the file. False: there is none, or no such file."""
-    try:
-        os.kill(int(file.read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
+__all__ = ["is_alive"]

@@ -19,7 +19,7 @@ from gossamer.errors import FileError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import LogLine, LogReading
 from gossamer.node.directory import SEEDS, SETTINGS
-from gossamer.node.pid_file import is_alive
+from gossamer.pid_file import is_alive
 
 PARTS: Final = ("warc", "log", "nodes", "engine", "snapshots", "control", "state", SEEDS, SETTINGS)
 """All that a crawl writes. The settings go last: a directory with settings and no state is a crawl still."""

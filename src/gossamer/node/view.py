@@ -2,16 +2,16 @@
 
 A node is opened on a view in a temporary directory (`rust/core/src/node/view.rs`): tables are linked, journals
 copied, WARC files and logs replaced by empty files of the same length. As long as a view lasts, nobody can go on
-with the crawl; others may look at it too.
+with the crawl; others may look at it too. The view goes with its process; that of a killed one, with the next look.
 """
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import _native
+from gossamer.node.temporary import temporary_directory
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class ViewedNode:
 @contextlib.contextmanager
 def view_of(directory: Path) -> Iterator[Path]:
     """Where a view of a node's directory is; errors are those of `_native.Node`."""
-    with tempfile.TemporaryDirectory(prefix="gossamer-view-") as place:
+    with temporary_directory("gossamer-view-") as place:
         view = _native.View(directory, place)
         try:
-            yield Path(place)
+            yield place
         finally:
             view.close()
 

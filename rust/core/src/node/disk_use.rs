@@ -28,7 +28,7 @@ impl DiskUse {
         }
     }
 
-    /// Bytes, a few seconds old at most.
+    /// Bytes as of the last look, which was two seconds ago at most, or a hundred times as long as it took.
     pub fn bytes(&mut self) -> u64 {
         if Instant::now() >= self.due {
             self.look();

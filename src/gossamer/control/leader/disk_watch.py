@@ -1,7 +1,8 @@
 """What a crawl takes on the disk beside its nodes, which count themselves: the engine's store, snapshots, `control/`.
 
-Everything below the crawl's directory is counted, on a thread, a few seconds old at most. Where the control node has a
-directory of its own (`gossamer control` on many machines), that one.
+Everything below the crawl's directory is counted, on a thread. The next look is due after two seconds, or after a hundred
+times as long as the last one took, whichever is longer: so old the figure may be. Where the control node has a directory
+of its own (`gossamer control` on many machines), that one.
 """
 
 import asyncio

@@ -45,3 +45,11 @@ REASONS: Final[dict[str, LeftOut]] = {
     ),
 }
 """In the order of the native list."""
+
+
+def left_out(name: str) -> LeftOut:
+    """A reason by its name; also one that a crawl of another version has."""
+    return REASONS.get(name, _UNKNOWN)
+
+
+_UNKNOWN: Final = LeftOut("a reason of another version", "")

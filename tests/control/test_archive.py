@@ -65,6 +65,21 @@ def test_the_status_is_that_of_the_end(view: Served, ended: dict[str, Any]) -> N
     assert status["settings_version"] == 1
 
 
+def test_how_it_ended_is_one_word_everywhere(
+    view: Served, copy: Served, ended: dict[str, Any]
+) -> None:
+    out = ended["crawl"].out
+    told = [
+        view.get("/status")["activity"],
+        json.loads(gossamer("status", "--out", out, "--json").stdout)["activity"],
+        json.loads(gossamer("report", out, "--json").stdout)["state"],
+        ended["said"]["activity"],
+    ]
+    assert told == ["stopped"] * 4
+    # What was queued, only a state tells.
+    assert copy.get("/status")["activity"] == "unknown"
+
+
 def last(ended: dict[str, Any]) -> float:
 
     times = [line["time"] for line in ended["crawl"].lines()]

@@ -33,8 +33,8 @@ def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
         progress, ended, received = progress_of(visits), visits.ended, visits.bytes
     else:
         ended, received = last_moment(directory, committed), progress.bytes
-    words = ending(known, received)[1]
-    return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
+    told = ending(known, received)
+    return archived_status(known, progress, ended, told, nodes=nodes).model_dump(mode="json")
 
 
 def show_ended(now: dict[str, Any], where: Path) -> None:

@@ -20,7 +20,7 @@ LONG = 1000
 """Characters of a path that are shown."""
 
 
-def as_json(progress: Progress, out: Path) -> dict[str, object]:
+def as_json(progress: Progress, out: Path, *, interrupted: bool = False) -> dict[str, object]:
     """The object that `--json` prints."""
     return {
         "pages": progress.pages,
@@ -42,10 +42,17 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "waits": msgspec.to_builtins(progress.waits),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
-        "activity": progress.activity.value,
+        "activity": _ended_as(progress, interrupted=interrupted).value,
         "out": str(out),
         **({"doors": msgspec.to_builtins(progress.doors)} if progress.doors else {}),
     }
+
+
+def _ended_as(progress: Progress, *, interrupted: bool) -> Activity:
+    """An interrupt ends a crawl in the middle of what it does."""
+    if not interrupted or progress.activity not in {Activity.RUNNING, Activity.PAUSED}:
+        return progress.activity
+    return Activity.STOPPED if progress.urls_queued else Activity.FINISHED
 
 
 def had_nothing(progress: Progress) -> bool:

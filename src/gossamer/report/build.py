@@ -8,7 +8,7 @@ import msgspec
 
 import gossamer
 from gossamer.counts import beside_pages, visits_to_pages
-from gossamer.model.progress import Progress
+from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
 from gossamer.policy.rules.left_out import REASONS
@@ -49,14 +49,14 @@ def build(
     """`silent`: hosts with URLs queued that gave no robots file."""
     progress = known.progress
     state, words = ending(known, visits.bytes)
-    over = state in {"finished", "running"}
+    over = state in {Activity.FINISHED, Activity.RUNNING}
     return Report(
         directory=str(known.out),
         mode="cluster" if known.cluster else "standalone",
         nodes=sorted(visits.nodes),
-        state=state,
+        state=state.value,
         state_words=words,
-        go_on=None if over or state == "unknown" else resume_of(known, visits.bytes),
+        go_on=None if over or state is Activity.UNKNOWN else resume_of(known, visits.bytes),
         began=visits.began,
         ended=visits.ended,
         seconds=round(progress.seconds, 3) if progress else None,
@@ -99,21 +99,29 @@ def build(
     )
 
 
-def ending(known: Known, received: int) -> tuple[str, str]:
-    """How a crawl stands: a word for programs, and words for people. `received`: bytes in all."""
+class Ending(NamedTuple):
+    """How a crawl stands, for programs and for people."""
+
+    state: Activity
+    words: str
+
+
+def ending(known: Known, received: int) -> Ending:
+    """How a crawl stands. `received`: bytes in all."""
     progress = known.progress
     if known.running:
-        return "running", "It is running: these are the figures so far."
+        return Ending(Activity.RUNNING, "It is running: these are the figures so far.")
     if progress is None:
         words = "There is no state/ in this directory, so what was still queued is not known."
-        return "unknown", words
+        return Ending(Activity.UNKNOWN, words)
     if not progress.urls_queued:
-        return "finished", "It is finished: nothing was left to crawl."
+        return Ending(Activity.FINISHED, "It is finished: nothing was left to crawl.")
     queued = f"{count(progress.urls_queued)} URLs are still queued"
     limit = reached(known, received)
     if limit is None:
-        return "stopped", f"It was stopped, or ended by itself before it was done; {queued}."
-    return "limit_reached", f"It ended at its limit of {limit.words}; {queued}."
+        words = f"It was stopped, or ended by itself before it was done; {queued}."
+        return Ending(Activity.STOPPED, words)
+    return Ending(Activity.LIMIT_REACHED, f"It ended at its limit of {limit.words}; {queued}.")
 
 
 class Limit(NamedTuple):
@@ -199,11 +207,11 @@ def _refusals(visits: Visits) -> list[Refusal]:
 
 
 def _not_fetched(
-    known: Known, visits: Visits, state: str, silent: Sequence[NoRobots]
+    known: Known, visits: Visits, state: Activity, silent: Sequence[NoRobots]
 ) -> list[NotFetched]:
     found = []
     progress = known.progress
-    if progress and progress.urls_queued and state != "running":
+    if progress and progress.urls_queued and state is not Activity.RUNNING:
         change = resume_of(known, visits.bytes)
         found += [_no_robots(known, change, one) for one in silent]
         if (rest := progress.urls_queued - sum(one.urls for one in silent)) > 0:

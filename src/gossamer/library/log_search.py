@@ -60,32 +60,34 @@ def search_log(out: Path, wanted: Wanted, before: Place | None, most: int) -> Fo
     start = before or _place_of(files, wanted.until)
     lines: list[LogLine] = []
     places: list[Place] = []
-    looked = given = 0
+    looked = given = timed = 0
     reached: str | None = None
     match = _Match(wanted)
     for file, place, raw in _backwards(files, start):
         looked += len(raw) + 1
         here = (file.name, place)
-        if match.may(raw):
-            try:
-                line = _decode(raw)
-            except msgspec.MsgspecError:
-                # A line that a power cut left; `audit` tells of it.
-                line = None
-        else:
-            line = None
+        over = looked >= LOOK
+        # The time of a line that does not fit is looked at now and then: the search must end also where none fits.
+        line = _line(raw) if over or looked - timed >= CHUNK or match.may(raw) else None
         if line is not None:
-            reached = line.time
-            if wanted.since is not None and _seconds(line.time) < wanted.since - DISORDER:
+            reached, timed = line.time, looked
+            if wanted.since is not None and _before(line.time, wanted.since - DISORDER):
                 return Found(lines, places, None, reached)
             if match.fits(line):
                 lines.append(line)
                 places.append(here)
                 given += len(raw)
-        if len(lines) == most or given >= ANSWER or looked >= LOOK:
-            # The line that was looked at last, also if it is not one of those wanted.
-            return Found(lines, places, here, _time_of(raw) or reached)
+        if len(lines) == most or given >= ANSWER or over:
+            return Found(lines, places, here, reached)
     return Found(lines, places, None, reached)
+
+
+def _line(raw: bytes) -> LogLine | None:
+    try:
+        return _decode(raw)
+    except msgspec.MsgspecError:
+        # A line that a power cut left; `audit` tells of it.
+        return None
 
 
 class _Match:
@@ -123,11 +125,12 @@ def _seconds(time: str) -> float:
         return 0.0
 
 
-def _time_of(raw: bytes) -> str | None:
+def _before(time: str, moment: float) -> bool:
+    """False where it is no time: what stands before it is not hidden by a damaged line."""
     try:
-        return _decode(raw).time
-    except msgspec.MsgspecError:
-        return None
+        return datetime.fromisoformat(time).timestamp() < moment
+    except ValueError:
+        return False
 
 
 def _backwards(files: list[Path], start: Place | None) -> Iterator[tuple[Path, int, bytes]]:
@@ -196,5 +199,5 @@ def _place_of(files: list[Path], until: float | None) -> Place | None:
 
 
 def _later(raw: bytes, latest: float) -> bool:
-    time = _time_of(raw)
-    return time is not None and _seconds(time) > latest
+    line = _line(raw)
+    return line is not None and _seconds(line.time) > latest

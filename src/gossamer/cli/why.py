@@ -19,8 +19,9 @@ from gossamer.errors import (
     SettingsError,
     StateInUseError,
 )
-from gossamer.library import log_files, warc_files
+from gossamer.library import log_files
 from gossamer.library.fetch_log import find_visits
+from gossamer.library.stored_text import warc_name
 from gossamer.node.native_settings import to_native
 from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
@@ -97,13 +98,12 @@ def explain(out: Path, url: str) -> dict[str, Any]:
         raise SettingsError(f"{file}: {error}") from error
     if "url" in account and "robots_visits" not in account:
         account["rules_version"] = rules_version(out / "control" / "settings.jsonl")
-        account["visits"] = _visits(out, account["url"])
-        account["robots_visits"] = _visits(out, _robots_url(account["url"]))
+        account |= _visits(out, account["url"])
         last = account["last_visit"]
         if last is not None and last["warc_file"] is not None:
             node = account.get("node")
             place = out / "nodes" / node if node else out
-            last["warc_file"] = _file_name(place, last["warc_file"])
+            last["warc_file"] = warc_name(place, last["warc_file"])
     return account
 
 
@@ -136,8 +136,8 @@ def _from_log(out: Path, url: str) -> dict[str, Any]:
         return {"given": url, "refused": str(error)}
     visits = _visits(out, known)
     return {
-        "given": url, "url": known, "host": host_of(known), "state": None, "seen": True if visits else None,
-        "visits": visits, "robots_visits": _visits(out, _robots_url(known)), "last_visit": None,
+        "given": url, "url": known, "host": host_of(known), "state": None, "seen": True if visits["visits"] else None,
+        "last_visit": None, **visits,
     }  # fmt: skip
 
 
@@ -157,9 +157,11 @@ def _robots_url(url: str) -> str:
     return "/".join(url.split("/", 3)[:3]) + "/robots.txt"
 
 
-def _visits(out: Path, url: str) -> list[dict[str, Any]]:
-    """The last lines of the log about a URL."""
-    return [msgspec.to_builtins(line) for line in find_visits(out, url, VISITS)]
+def _visits(out: Path, url: str) -> dict[str, list[dict[str, Any]]]:
+    """The last lines of the log about a URL, and about the robots file that decides on it."""
+    robots = _robots_url(url)
+    found = find_visits(out, {url, robots}, VISITS)
+    return {"visits": msgspec.to_builtins(found[url]), "robots_visits": msgspec.to_builtins(found[robots])}  # fmt: skip
 
 
 def _pattern(found: dict[str, Any] | None) -> list[str]:
@@ -193,11 +195,6 @@ def _parameters(account: dict[str, Any] | None) -> list[str]:
             "`gossamer patterns DIR --take-up HOST --pattern '?NAME'`"
         )
     return texts
-
-
-def _file_name(out: Path, serial: int) -> str | None:
-    names = [file.name for file in warc_files(out) if f"-{serial:05}-" in file.name]
-    return names[0] if names else None
 
 
 def describe(account: dict[str, Any], now: float) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from gossamer.library.fetch_log import LogLine
+from gossamer.library.fetch_log import LogLine, is_plain_json
 from gossamer.library.files import log_files
 
 LOOK: Final = 16 * 1024 * 1024
@@ -94,13 +94,9 @@ class _Match:
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._text = wanted.text.lower()
-        words = [word for word in (wanted.outcome, wanted.host) if word is not None]
+        words = [word for word in (wanted.outcome, wanted.host, wanted.url) if word is not None]
         # Where JSON writes it as it is, most lines need not be decoded.
-        self._needles = [
-            f'"{word}"'.encode()
-            for word in words
-            if word.isascii() and '"' not in word and "\\" not in word
-        ]
+        self._needles = [f'"{word}"'.encode() for word in words if is_plain_json(word)]
 
     def may(self, raw: bytes) -> bool:
         return all(needle in raw for needle in self._needles)

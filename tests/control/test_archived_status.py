@@ -32,7 +32,7 @@ def test_the_activity_is_the_state_of_the_report(
     settings = CrawlSettings.model_validate({"limits": {"pages": limit}})
     progress = None if counters is None else msgspec.structs.replace(NOTHING, **counters)
     known = Known(tmp_path, cluster, running=False, settings=settings, progress=progress, resume="")
-    told = ending(known, 0)
+    told = ending(known)
     status = archived_status(known, progress or progress_of(Visits()), 1.0, told)
     assert (status.activity.value, told[0]) == (state, state)
     assert status.note == told[1]

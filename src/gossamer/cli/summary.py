@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer.counts import APART, beside_pages, visits_in_words
+from gossamer.limits import reached
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
@@ -174,7 +175,8 @@ def show_summary(
     elif interrupted:
         hint = f"Stopped; everything is saved. Go on with: {go_on}"
     elif progress.activity is Activity.LIMIT_REACHED:
-        higher = _higher(limits, progress)
+        limit = reached(limits, progress) if limits is not None else None
+        higher = limit.option if limit else "--max-pages N"
         hint = f"Stopped at a limit. Go on with a higher one: {go_on} {higher}"
     elif progress.urls_queued and progress.hosts_blocked:
         hint = (
@@ -185,15 +187,6 @@ def show_summary(
         hint = f"Stopped with URLs queued. Go on with: {go_on}"
     if hint:
         _print_whole(console, hint)
-
-
-def _higher(limits: LimitSettings | None, progress: Progress) -> str:
-    """The option for a higher limit, of the one that was reached."""
-    if limits is not None and limits.time is not None and progress.seconds >= limits.time:
-        return "--set limits.time=DURATION"
-    if limits is not None and limits.bytes is not None and progress.bytes >= limits.bytes:
-        return "--set limits.bytes=SIZE"
-    return "--max-pages N"
 
 
 def _show_links(console: Console, progress: Progress) -> None:

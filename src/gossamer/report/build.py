@@ -8,6 +8,7 @@ import msgspec
 
 import gossamer
 from gossamer.counts import beside_pages, visits_to_pages
+from gossamer.limits import Limit, reached
 from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
@@ -20,7 +21,7 @@ from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
-from gossamer.words import command, count, size, span, with_directory
+from gossamer.words import command, count, counted, with_directory
 
 HOSTS: Final = 10
 """Hosts in each list."""
@@ -48,7 +49,7 @@ def build(
 ) -> Report:
     """`silent`: hosts with URLs queued that gave no robots file."""
     progress = known.progress
-    state, words = ending(known, visits.bytes)
+    state, words = ending(known)
     over = state in {Activity.FINISHED, Activity.RUNNING}
     return Report(
         directory=str(known.out),
@@ -56,7 +57,7 @@ def build(
         nodes=sorted(visits.nodes),
         state=state.value,
         state_words=words,
-        go_on=None if over or state is Activity.UNKNOWN else resume_of(known, visits.bytes),
+        go_on=None if over or state is Activity.UNKNOWN else resume_of(known),
         began=visits.began,
         ended=visits.ended,
         seconds=round(progress.seconds, 3) if progress else None,
@@ -106,8 +107,7 @@ class Ending(NamedTuple):
     words: str
 
 
-def ending(known: Known, received: int) -> Ending:
-    """How a crawl stands. `received`: bytes in all."""
+def ending(known: Known) -> Ending:
     progress = known.progress
     if known.running:
         return Ending(Activity.RUNNING, "It is running: these are the figures so far.")
@@ -116,37 +116,24 @@ def ending(known: Known, received: int) -> Ending:
         return Ending(Activity.UNKNOWN, words)
     if not progress.urls_queued:
         return Ending(Activity.FINISHED, "It is finished: nothing was left to crawl.")
-    queued = f"{count(progress.urls_queued)} URLs are still queued"
-    limit = reached(known, received)
+    are = "is" if progress.urls_queued == 1 else "are"
+    queued = f"{counted(progress.urls_queued, 'URL')} {are} still queued"
+    limit = _reached(known)
     if limit is None:
         words = f"It was stopped, or ended by itself before it was done; {queued}."
         return Ending(Activity.STOPPED, words)
     return Ending(Activity.LIMIT_REACHED, f"It ended at its limit of {limit.words}; {queued}.")
 
 
-class Limit(NamedTuple):
-    """A limit that ended a crawl, and the option that raises it."""
-
-    words: str
-    option: str
-
-
-def reached(known: Known, received: int) -> Limit | None:
-    limits, progress = (known.settings or CrawlSettings()).limits, known.progress
-    if progress is None:
+def _reached(known: Known) -> Limit | None:
+    if known.progress is None:
         return None
-    if limits.pages and progress.pages + progress.pages_dropped >= limits.pages:
-        return Limit(f"{count(limits.pages)} pages", "--max-pages N")
-    if limits.time and progress.seconds >= limits.time:
-        return Limit(span(limits.time), "--set limits.time=TIME")
-    if limits.bytes and received >= limits.bytes:
-        return Limit(size(limits.bytes), "--set limits.bytes=SIZE")
-    return None
+    return reached((known.settings or CrawlSettings()).limits, known.progress)
 
 
-def resume_of(known: Known, received: int) -> str:
+def resume_of(known: Known) -> str:
     """The command that goes on, with a higher limit where one ended the crawl."""
-    limit = reached(known, received)
+    limit = _reached(known)
     return f"{known.resume} {limit.option}" if limit else known.resume
 
 
@@ -212,7 +199,7 @@ def _not_fetched(
     found = []
     progress = known.progress
     if progress and progress.urls_queued and state is not Activity.RUNNING:
-        change = resume_of(known, visits.bytes)
+        change = resume_of(known)
         found += [_no_robots(known, change, one) for one in silent]
         if (rest := progress.urls_queued - sum(one.urls for one in silent)) > 0:
             found.insert(0, NotFetched("queued", rest, "the crawl ended first", change))

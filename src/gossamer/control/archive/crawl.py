@@ -39,7 +39,7 @@ class ArchivedCrawl:
     @property
     def ending(self) -> Ending:
         """How it stands."""
-        return ending(self.known, self.visits.bytes)
+        return ending(self.known)
 
     @property
     def read_only(self) -> str:

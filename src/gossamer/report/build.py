@@ -13,6 +13,7 @@ from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
 from gossamer.policy.rules.left_out import REASONS
+from gossamer.report.content import OTHERS as COUNTED_AS
 from gossamer.report.content import Content
 from gossamer.report.hosts import HostTally
 from gossamer.report.model import HostLine, NotFetched, Refusal, Report, Series, Setting
@@ -95,7 +96,7 @@ def build(
         content=content,
         settings=_settings(known.settings),
         settings_known=known.settings is not None,
-        notes=[*known.notes, *_notes(visits, known.out)],
+        notes=[*known.notes, *_notes(visits, content, known.out)],
         version=gossamer.__version__,
     )
 
@@ -248,7 +249,7 @@ def _settings(settings: CrawlSettings | None) -> list[Setting]:
     ]
 
 
-def _notes(visits: Visits, out: Path) -> list[str]:
+def _notes(visits: Visits, content: Content | None, out: Path) -> list[str]:
     notes = []
     if visits.damaged:
         notes.append(
@@ -271,6 +272,10 @@ def _notes(visits: Visits, out: Path) -> list[str]:
     if len(visits.others) >= OTHERS:
         notes.append(
             "there are more robots files and sitemaps than are told apart: types count some of them"
+        )
+    if content is not None and content.cut:
+        notes.append(
+            f"there are more types or languages of pages than are told apart; the rest is counted as {COUNTED_AS}"
         )
     if not visits.knows_urls:
         notes.append("the log is long: what was not fetched is counted by visit, not by URL")

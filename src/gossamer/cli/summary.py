@@ -15,7 +15,7 @@ from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import REASONS
 from gossamer.settings.model import LimitSettings
-from gossamer.words import command, count, counted, plain, size, span, with_directory
+from gossamer.words import command, count, counted, counted_are, plain, size, span, with_directory
 
 LONG = 1000
 """Characters of a path that are shown."""
@@ -81,7 +81,7 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
             "The corrected command can be given for the same directory; --resume tries the same seeds again.",
         )
     if progress.seeds_failed > len(progress.seed_failures):
-        _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
+        _print_whole(console, f"{counted(progress.seeds_failed, 'seed')} failed at least once.")
 
 
 def _show_script_pages(console: Console, progress: Progress) -> None:
@@ -139,13 +139,13 @@ def show_summary(
     if progress.hosts_aliases:
         _print_whole(
             console,
-            f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
+            f"{counted(progress.hosts_aliases, 'other name')} of sites crawled already; "
             f"see them, or undo one, with: {command('aliases', out)}",
         )
     if progress.urls_set_aside:
         _print_whole(
             console,
-            f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
+            f"{counted_are(progress.urls_set_aside, 'URL')} set aside: others of the same pattern brought nothing new; "
             f"see why, or take them up, with: {command('patterns', out)}",
         )
     for door, report in progress.doors.items():

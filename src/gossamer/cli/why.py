@@ -29,7 +29,7 @@ from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import REASONS
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
-from gossamer.words import count, plain, size, span
+from gossamer.words import count, counted, plain, size, span
 
 VISITS = 5
 HOST = "host"
@@ -175,7 +175,7 @@ def _pattern(found: dict[str, Any] | None) -> list[str]:
         texts.append(f"doubted, so it comes last: {found['doubted']}")
     if found["set_aside"]:
         texts.append(
-            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take them up with "
+            f"set aside, {counted(found['urls_set_aside'], 'URL')} of its pattern in all; take them up with "
             "`gossamer patterns DIR --take-up HOST`"
         )
     return texts

@@ -22,7 +22,7 @@ from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
-from gossamer.words import command, count, counted, with_directory
+from gossamer.words import command, count, counted, counted_are, with_directory
 
 HOSTS: Final = 10
 """Hosts in each list."""
@@ -117,8 +117,7 @@ def ending(known: Known) -> Ending:
         return Ending(Activity.UNKNOWN, words)
     if not progress.urls_queued:
         return Ending(Activity.FINISHED, "It is finished: nothing was left to crawl.")
-    are = "is" if progress.urls_queued == 1 else "are"
-    queued = f"{counted(progress.urls_queued, 'URL')} {are} still queued"
+    queued = f"{counted_are(progress.urls_queued, 'URL')} still queued"
     limit = _reached(known)
     if limit is None:
         words = f"It was stopped, or ended by itself before it was done; {queued}."
@@ -253,7 +252,7 @@ def _notes(visits: Visits, content: Content | None, out: Path) -> list[str]:
     notes = []
     if visits.damaged:
         notes.append(
-            f"{count(visits.damaged)} lines of the log cannot be read; {command('audit', out)} names them"
+            f"{counted(visits.damaged, 'line')} of the log cannot be read; {command('audit', out)} names them"
         )
     if visits.hosts.cut:
         notes.append(

@@ -19,6 +19,11 @@ def counted(number: int, noun: str) -> str:
     return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
+def counted_are(number: int, noun: str) -> str:
+    """A number of things, of which more is said."""
+    return f"{counted(number, noun)} {'is' if number == 1 else 'are'}"
+
+
 def size(number: float, places: int = 1) -> str:
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if number < 1024 or unit == "TiB":

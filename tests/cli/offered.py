@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
-PLACEHOLDERS = {"N": "30", "TIME": "1h", "DURATION": "1h", "SIZE": "1GiB"}
+PLACEHOLDERS = {"N": "30", "TIME": "1h", "SIZE": "1GiB"}
 _ENDS = re.compile(r"`|\n|, or gossamer|, then gossamer| \(token")
 
 

@@ -75,7 +75,7 @@ def test_the_end_says_why_it_came_and_the_one_command_that_goes_on() -> None:
     assert ending(**reached).endswith(f"{go_on} --max-pages N")
     time_limit = LimitSettings.model_validate({"time": "5s"})
     timed = ending(**reached, seconds=6.0, limits=time_limit)
-    assert timed.endswith(f"{go_on} --set limits.time=DURATION")
+    assert timed.endswith(f"{go_on} --set limits.time=TIME")
     stopped = ending(activity=Activity.RUNNING, urls_queued=9, interrupted=True)
     assert stopped == f"Stopped; everything is saved. Go on with: {go_on}"
     blocked = ending(activity=Activity.FINISHED, urls_queued=9, hosts_blocked=1)

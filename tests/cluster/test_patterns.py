@@ -96,6 +96,12 @@ def test_a_cluster_that_has_ended_is_asked_by_its_directory(tmp_path: Path) -> N
         taken = ran("patterns", out, "--take-up", row["host"]).stdout
         go_on = f"gossamer cluster --nodes 2 --resume --out {out}"
         assert f"{row['set_aside']} URLs of {row['host']} are queued again; go on with: {go_on}" in taken  # fmt: skip
+        # What was changed after its end is what counts.
+        report = json.loads(ran("report", out, "--json").stdout)
+        status = json.loads(ran("status", "--out", out, "--json").stdout)
+        for told in (report, status):
+            assert (told["urls_queued"], told["urls_set_aside"]) == (row["set_aside"], 0)
+        assert (report["state"], status["activity"]) == ("stopped", "stopped")
         ran(*crawl, "--resume")
         assert len(web.forms) == PAGES
     assert json.loads(ran("patterns", out, "--json").stdout)["total"] == 0

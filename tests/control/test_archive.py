@@ -17,6 +17,11 @@ from tests.audit.crawls import Crawl, gossamer
 from tests.control.opened import opened
 from tests.control.serving import Served, served, until
 
+from gossamer.cli.look import looked_at
+from gossamer.control.archive import ArchivedCrawl
+from gossamer.control.archive.urls import Urls
+from gossamer.library import log_search
+from gossamer.report import read_visits
 from gossamer.simweb import Options, serve
 
 
@@ -63,6 +68,21 @@ def test_the_status_is_that_of_the_end(view: Served, ended: dict[str, Any]) -> N
     assert status["time"] == pytest.approx(last(ended), abs=60)
     assert view.get("/alerts")[0]["kind"] == "read_only"
     assert status["settings_version"] == 1
+
+
+def test_how_it_ended_is_one_word_everywhere(
+    view: Served, copy: Served, ended: dict[str, Any]
+) -> None:
+    out = ended["crawl"].out
+    told = [
+        view.get("/status")["activity"],
+        json.loads(gossamer("status", "--out", out, "--json").stdout)["activity"],
+        json.loads(gossamer("report", out, "--json").stdout)["state"],
+        ended["said"]["activity"],
+    ]
+    assert told == ["stopped"] * 4
+    # What was queued, only a state tells.
+    assert copy.get("/status")["activity"] == "unknown"
 
 
 def last(ended: dict[str, Any]) -> float:
@@ -116,6 +136,28 @@ def test_a_url_is_explained_with_all_its_visits(view: Served, ended: dict[str, A
         line["time"] for line in ended["crawl"].lines() if line["url"] == lines[0]["url"]
     ]
     assert account["host_state"]["name"] == lines[0]["host"]
+
+
+def test_the_visits_of_a_url_are_found_in_one_bounded_look(
+    ended: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = ended["crawl"]
+    monkeypatch.setattr(log_search, "CHUNK", 1000)
+    monkeypatch.setattr(log_search, "LOOK", 10_000)
+    monkeypatch.setattr(log_search, "DISORDER", 0.02)
+    lines = [line for line in crawl.lines() if line["outcome"] == "fetched"]
+    lines.sort(key=lambda line: str(line["time"]))
+    with looked_at(crawl.out) as look:
+        parts = (look.known(), read_visits(crawl.out))
+        urls = Urls(ArchivedCrawl(*parts, look.nodes, look.readings))
+        # The state says when it was visited last, so an old visit is found as well as a new one.
+        for line in (lines[0], lines[-1]):
+            account = urls.why(line["url"], None)
+            assert line["time"] in [row.time for row in account.visits]
+        # Without one only the end of the log is looked at, and no more is claimed.
+        copied = Urls(ArchivedCrawl(*parts, {}, {}))
+        seen = [copied.why(line["url"], None).seen for line in (lines[0], lines[-1])]
+        assert seen == [None, True]
 
 
 @pytest.mark.parametrize("which", ["view", "copy"])

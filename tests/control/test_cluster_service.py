@@ -87,6 +87,32 @@ async def test_commands_are_confirmed_by_the_nodes(made: Made) -> None:
         await service.command(Command.ADD_NODE, "operate:1")
 
 
+async def test_a_stop_is_confirmed_only_by_nodes_that_said_that_they_go(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, a, server = made
+    engine = await memory.connect(server, "web", "test")
+    node, stop = service._node, service._node.commands.stop
+
+    async def stop_without_c() -> None:
+        """`b` has gone in order before it could say so by its status; `c` is lost."""
+        await b.leave(keeps=True)
+        await c.die()
+        assert await node.membership.take_out(node.membership.nodes["c"], "silent")
+        await stop()
+
+    async with PretendedNode(engine, "b") as b, PretendedNode(engine, "c") as c:
+        known = {"a", "b", "c"}
+        await until(lambda: {one.name for one in node.membership.living()} == known, "all live")
+        # Between the moment in which it is looked who is there, and the command.
+        monkeypatch.setattr(node.commands, "stop", stop_without_c)
+        stopped = await service.command(Command.STOP, "operate:1")
+    rows = {row.node: (row.confirmed, row.note) for row in stopped.nodes}
+    assert rows == {"a": (True, ""), "b": (True, ""), "c": (False, "lost before it answered")}
+    assert not stopped.confirmed
+    assert a.owned > 0
+
+
 async def test_one_node_is_held_back_and_let_go(made: Made) -> None:
     service, *_ = made
     await service.node_command("a", NodeCommand.PAUSE, "operate:1")

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gossamer.library import log_search
@@ -114,3 +115,30 @@ def test_lines_that_are_none_are_looked_at_in_bounded_looks(
     log.write_bytes(b'"h1.test" "fetched"\n' * 1000)
     _, looks = everything(out, Wanted(host="h1.test", outcome="fetched"), 100)
     assert looks >= 20
+
+
+def test_a_look_ends_before_the_time_asked_for_also_where_no_line_fits(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_search, "DISORDER", 5.0)
+    monkeypatch.setattr(log_search, "CHUNK", 4096)
+    for wanted in (Wanted(host="b.example"), Wanted(outcome="dns_not_found"), Wanted(text="none")):
+        asked = msgspec.structs.replace(wanted, since=BEGUN + 900.0)
+        found = search_log(out, asked, None, 50)
+        assert (found.lines, found.next) == ([], None)
+        assert found.reached is not None
+        # A chunk is some twenty lines.
+        assert BEGUN + 850 < datetime.fromisoformat(found.reached).timestamp() < BEGUN + 895
+    monkeypatch.setattr(log_search, "LOOK", 25_000)
+    monkeypatch.setattr(log_search, "CHUNK", 1 << 20)
+    found = search_log(out, Wanted(host="b.example", since=BEGUN + 900.0), None, 50)
+    assert (found.lines, found.next) == ([], None)
+
+
+def test_a_line_without_a_time_ends_no_look(out: Path) -> None:
+    log = out / "log" / "fetch-20261117-00001-a.jsonl"
+    *lines, last = log.read_text().splitlines()
+    broken = json.dumps(json.loads(last) | {"time": "nonsense"}, separators=(",", ":"))
+    log.write_text("\n".join([*lines, broken, ""]))
+    found, _ = everything(out, Wanted(since=BEGUN + 990.0), 50)
+    assert found == list(range(998, 989, -1))

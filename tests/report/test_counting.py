@@ -192,5 +192,8 @@ def test_only_what_was_there_at_the_start_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["http://a.test/x", 'http://a.test/"é'])
 def test_visits_to_a_url_are_found_however_it_is_spelt_in_json(tmp_path: Path, url: str) -> None:
     rows = [line("a.test", n, url=url, bytes=n) for n in range(5)]
-    out = written(tmp_path, *rows, "half a line", line("a.test", 7, url=url + "y"))
-    assert [one.bytes for one in find_visits(out, url, 3)] == [2, 3, 4]
+    robots = "http://a.test/robots.txt"
+    out = written(tmp_path, line("a.test", 9, url=robots), *rows, "half a line", line("a.test", 7, url=url + "y"))  # fmt: skip
+    found = find_visits(out, {url, robots, "http://a.test/none"}, 3)
+    assert [one.bytes for one in found[url]] == [2, 3, 4]
+    assert [len(found[other]) for other in (robots, "http://a.test/none")] == [1, 0]

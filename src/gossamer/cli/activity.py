@@ -12,6 +12,8 @@ ACTIVITY: Final = {
     Activity.DISK_FULL: ("waiting for room on the disk", "red"),
     Activity.FINISHED: ("finished", "green"),
     Activity.LIMIT_REACHED: ("limit reached", "green"),
+    Activity.STOPPED: ("stopped", "yellow"),
+    Activity.UNKNOWN: ("not running", "yellow"),
 }
 """What a crawl does, in words and a colour."""
 

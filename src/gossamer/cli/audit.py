@@ -76,7 +76,7 @@ def as_json(report: Report, most: int) -> dict[str, object]:
 
 
 def _show_counts(report: Report) -> None:
-    print(f"{count(report.lines)} lines of the log, {counted(report.pages, 'page')}")
+    print(f"{counted(report.lines, 'line')} of the log, {counted(report.pages, 'page')}")
     print(visits_in_words(report.counts_of_lines))
     print(f"{count(report.records)} WARC records, {size(report.bytes)} of bodies hashed again")
     print(
@@ -105,8 +105,8 @@ def _show_end(report: Report) -> None:
     _show_missing(report)
     violations = f"{count(report.counts.total())} violations" if report.counts else "no violations"
     missing = sum(report.not_fetched.values())
-    not_fetched = f", {count(missing)} URLs not fetched" if missing else ""
-    print(f"{violations}; {count(report.pages)} pages{not_fetched}")
+    not_fetched = f", {counted(missing, 'URL')} not fetched" if missing else ""
+    print(f"{violations}; {counted(report.pages, 'page')}{not_fetched}")
 
 
 def _show_outcomes(report: Report) -> None:

@@ -137,7 +137,7 @@ def cluster(
     if not quiet:
         _tell(summary, out, nodes, interrupt, restored, effective.limits)
     if json:
-        values = as_json(summary.progress, out) | {
+        values = as_json(summary.progress, out, interrupted=_interrupted(summary, interrupt)) | {
             "nodes": nodes,
             "partitions": summary.partitions,
             "map": summary.epoch,
@@ -244,6 +244,10 @@ async def _run(  # noqa: PLR0917
         )
 
 
+def _interrupted(summary: Summary, interrupt: Interrupt) -> bool:
+    return bool(interrupt.count) or summary.state == "stopping"
+
+
 def _tell(  # noqa: PLR0917
     summary: Summary,
     out: Path,
@@ -257,7 +261,7 @@ def _tell(  # noqa: PLR0917
         told,
         summary.progress,
         out,
-        interrupted=bool(interrupt.count) or summary.state == "stopping",
+        interrupted=_interrupted(summary, interrupt),
         go_on=command("cluster", "--nodes", str(nodes), "--resume", "--out", out),
         files=out / "nodes" / "*",
         limits=limits,

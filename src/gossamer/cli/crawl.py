@@ -95,16 +95,17 @@ def crawl(
         progress = asyncio.run(
             _run(standalone, out, seed_list, interrupt, view, served=served, quiet=quiet)
         )
+    interrupted = bool(interrupt.count) or standalone.stop_wanted
     show_summary(
         console(stderr=True, quiet=quiet),
         progress,
         out,
-        interrupted=bool(interrupt.count) or standalone.stop_wanted,
+        interrupted=interrupted,
         unsaved=standalone.unsaved,
         limits=standalone.settings.limits,
     )
     if json:
-        print_json(as_json(progress, out))
+        print_json(as_json(progress, out, interrupted=interrupted))
     if interrupt.count:
         raise typer.Exit(130)
     if standalone.unsaved or had_nothing(progress):

@@ -12,7 +12,7 @@ from gossamer.library.fetch_log import last_moment
 from gossamer.report.build import ending
 from gossamer.report.moments import moment
 from gossamer.report.progress import progress_of
-from gossamer.words import command, count, plain, size, span
+from gossamer.words import command, count, counted, plain, size, span
 
 
 def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
@@ -30,24 +30,24 @@ def ended_status(directory: Path, loud: Loudness) -> dict[str, Any] | None:
     if progress is None:
         # Without a state only the log tells, and all of it must be read.
         visits = read_log_of(directory, loud)
-        progress, ended, received = progress_of(visits), visits.ended, visits.bytes
+        progress, ended = progress_of(visits), visits.ended
     else:
-        ended, received = last_moment(directory, committed), progress.bytes
-    words = ending(known, received)[1]
-    return archived_status(known, progress, ended, words, nodes=nodes).model_dump(mode="json")
+        ended = last_moment(directory, committed)
+    told = ending(known)
+    return archived_status(known, progress, ended, told, nodes=nodes).model_dump(mode="json")
 
 
 def show_ended(now: dict[str, Any], where: Path) -> None:
     """`where`: the crawl's directory."""
     queued = f", {count(now['urls_queued'])} queued" if now["urls_seen"] else ""
     print(
-        f"ended {moment(now['time'])} UTC after {span(now['seconds'])}: {count(now['pages'])} pages, "
-        f"{size(now['bytes'])}{queued}, {count(now['hosts_known'])} hosts"
+        f"ended {moment(now['time'])} UTC after {span(now['seconds'])}: {counted(now['pages'], 'page')}, "
+        f"{size(now['bytes'])}{queued}, {counted(now['hosts_known'], 'host')}"
     )
     print(plain(now["note"], 400))
     if now["urls_set_aside"] and now["urls_seen"]:
         print(
-            f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
+            f"set aside: {counted(now['urls_set_aside'], 'URL')} like others that brought nothing new; see which, or take "
             f"them up, with: {command('patterns', where)}"
         )
     print(f"see more with: {command('report', where)}, or {command('open', where)}")

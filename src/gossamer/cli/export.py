@@ -19,7 +19,7 @@ from gossamer.errors import FileError, GossamerError, NoCrawlError, UsageError
 from gossamer.export import link_rows, page_rows, write_parquet
 from gossamer.library import export_cdxj, log_files, warc_files
 from gossamer.library.fetch_log import LogDamagedError
-from gossamer.words import command, count, plain
+from gossamer.words import command, counted, plain
 
 # Ends of lines in Unicode, and controls of terminals: valid in JSON, but one row must be one line
 # for every reader.
@@ -80,7 +80,7 @@ def export(
             else:
                 number = _to_file(directory, format, output, counting, html=html)
         if output is not None and loud is not Loudness.QUIET:
-            print(f"{plain(str(output))}: {count(number)} rows", file=sys.stderr)
+            print(f"{plain(str(output))}: {counted(number, 'row')}", file=sys.stderr)
     except (StateError, LogDamagedError) as error:
         raise GossamerError(str(error), do=f"`{command('audit', directory)}` tells more") from error
     except BrokenPipeError:

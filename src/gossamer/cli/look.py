@@ -13,13 +13,14 @@ from pathlib import Path
 import msgspec
 
 from gossamer import _native
-from gossamer.cli.stopped import is_cluster, resume_command, view_nodes
-from gossamer.cluster.summary import Summary, total
+from gossamer.cli.stopped import is_cluster, owners, resume_command, view_nodes
+from gossamer.cluster.summary import Summary, at_the_end, total
 from gossamer.control.client import find
 from gossamer.control.host_views import host_row
 from gossamer.control.schemas import HostRow
 from gossamer.errors import GossamerError, NoCrawlError, SettingsError, StateInUseError
 from gossamer.library import log_files, warc_files
+from gossamer.model.findings import ALL, findings
 from gossamer.model.progress import Activity, Progress
 from gossamer.report import Known
 from gossamer.report.no_robots import Standing
@@ -124,15 +125,36 @@ def _open(look: Look, stack: contextlib.ExitStack, *, host_list: bool) -> None:
             "next start cuts them and makes those visits again"
         )
     look.readings = {name: _counters(node) for name, node in look.nodes.items()}
-    look.progress = _last_summary(look.out) if look.cluster else None
-    if look.progress is None and look.readings:
-        look.progress = _total(list(look.readings.values()))
+    look.progress = _counters_of_all(look)
 
 
 def _counters(node: _native.Node) -> Progress:
     """Of a node that does not run. It is told to stop first, so that the look begins no visit."""
     node.stop(now=False)
-    return _decode(node.step(0.0))
+    progress = _decode(node.step(0.0))
+    if not progress.urls_set_aside:
+        return progress
+    # What was taken up comes to the queue when the crawl goes on, and is visited then like all that is queued.
+    rows = findings(node, ALL).patterns
+    taken_up = sum(row.set_aside for row in rows if row.taken_up)
+    return msgspec.structs.replace(
+        progress,
+        urls_queued=progress.urls_queued + taken_up,
+        urls_set_aside=progress.urls_set_aside - taken_up,
+    )
+
+
+def _counters_of_all(look: Look) -> Progress | None:
+    states = list(look.readings.values())
+    last = _last_summary(look.out) if look.cluster else None
+    if last is None or not states:
+        return _total(states) if states else last
+    missing = owners(look.out) - look.readings.keys()
+    if missing:
+        look.notes.append(
+            f"the state of {', '.join(sorted(missing))} is not here: what is queued is as the control node read it last"
+        )
+    return at_the_end(last, states, every=not missing)
 
 
 def _total(readings: list[Progress]) -> Progress:

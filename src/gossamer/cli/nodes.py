@@ -24,7 +24,7 @@ from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
 from gossamer.settings import load
 from gossamer.settings.units import duration
-from gossamer.words import count, plain, size, span
+from gossamer.words import counted, plain, size, span
 
 PIPED = 1000
 
@@ -69,7 +69,7 @@ def _facts(row: dict[str, Any]) -> Iterator[str]:
         yield f"up {span(row['uptime'])}"
     if row["pages"] is not None:
         rate = row["pages_per_second"]
-        yield f"{count(row['pages'])} pages" + ("" if rate is None else f" ({rate:.1f}/s)")
+        yield counted(row["pages"], "page") + ("" if rate is None else f" ({rate:.1f}/s)")
     yield f"{row['partitions']} partitions"
     for name, key in {"memory": "rss", "disk": "disk"}.items():
         if row[key] is not None:

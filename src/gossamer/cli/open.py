@@ -132,7 +132,11 @@ async def _serve(
         service.served_at(serving.url)
         if not quiet:
             await asyncio.to_thread(tell_where, serving.url, place, plain=serving.plain)
-            print(f"read-only: {crawl.words} Ctrl-C ends the view.", file=sys.stderr, flush=True)
+            print(
+                f"read-only: {crawl.ending.words} Ctrl-C ends the view.",
+                file=sys.stderr,
+                flush=True,
+            )
         await ended.wait()
 
 

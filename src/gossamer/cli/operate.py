@@ -18,7 +18,7 @@ from gossamer.errors import GossamerError, NoCrawlError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
 from gossamer.settings.units import duration
-from gossamer.words import command, count, plain, short_span, size, span
+from gossamer.words import command, count, counted, plain, short_span, size, span
 
 Control = Annotated[
     str | None,
@@ -54,7 +54,7 @@ def status(
     left = left_words(now["eta_seconds"], now["eta_from"])
     left = f", {left}" if left else ""
     print(
-        f"{now['activity']} (wanted: {now['wanted']}): {count(now['pages'])} pages "
+        f"{now['activity']} (wanted: {now['wanted']}): {counted(now['pages'], 'page')} "
         f"({now['pages_per_second']:.1f}/s), {size(now['bytes'])}, "
         f"{count(now['urls_queued'])} queued, {now['in_flight']} under way{left}"
     )
@@ -70,11 +70,11 @@ def status(
         print(plain(text))
     if now["urls_set_aside"]:
         print(
-            f"set aside: {count(now['urls_set_aside'])} URLs like others that brought nothing new; see which, or take "
+            f"set aside: {counted(now['urls_set_aside'], 'URL')} like others that brought nothing new; see which, or take "
             f"them up, with: {command('patterns', *_where(control, out))}"
         )
     if now["reranking"]:
-        print(f"re-ranking: {count(now['reranking'])} hosts left")
+        print(f"re-ranking: {counted(now['reranking'], 'host')} left")
     for door, view in now["doors"].items():
         print(f"policy of {door}: {_door(view)}")
     for alert in alerts:
@@ -113,8 +113,8 @@ def _where(control: str | None, out: Path | None) -> list[str | Path]:
 
 
 def _door(view: dict[str, Any]) -> str:
-    words = f"{count(view['batches'])} batches, {count(view['rows'])} rows, "
-    words += f"{count(view['failures'])} failures"
+    words = f"{count(view['batches'])} batches, {counted(view['rows'], 'row')}, "
+    words += counted(view["failures"], "failure")
     if view["resting"] is not None:
         words += f", rests for {span(view['resting'])}"
     if view["last_failure"]:
@@ -243,7 +243,7 @@ def _host(
         rows.append(row)
         if not json:
             print(
-                f"{plain(row['name'])}: {row['standing']}, {count(row['queued'])} URLs queued, "
+                f"{plain(row['name'])}: {row['standing']}, {counted(row['queued'], 'URL')} queued, "
                 f"at least {short_span(row['gap'])} between visits"
             )
     if json:

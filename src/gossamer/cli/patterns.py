@@ -14,7 +14,7 @@ from gossamer.cli.stopped import resume_command
 from gossamer.errors import UsageError
 from gossamer.model.findings import Findings, Parameter
 from gossamer.policy.hosts.parameters import STATES
-from gossamer.words import count, plain
+from gossamer.words import count, counted, plain
 
 
 def patterns(
@@ -74,7 +74,8 @@ def patterns(
     if taken and not isinstance(crawl, Running):
         go_on = f"; go on with: {resume_command(where or Path('crawl-out'))}"
     for name, urls in taken.items():
-        print(f"{count(urls)} URLs of {plain(name)} are queued again{go_on}")
+        are = "is" if urls == 1 else "are"
+        print(f"{counted(urls, 'URL')} of {plain(name)} {are} queued again{go_on}")
     _show(found, host)
     _show_parameters(found.parameters)
 
@@ -86,7 +87,7 @@ def _show(found: Findings, host: str | None) -> None:
         why = row.reason or row.evidence or "taken up"
         state = "are taken up now" if row.taken_up else "set aside"
         print(
-            f"{plain(row.host or '?')}  {plain(row.pattern)}: {count(row.set_aside)} URLs {state}; {plain(why)}"
+            f"{plain(row.host or '?')}  {plain(row.pattern)}: {counted(row.set_aside, 'URL')} {state}; {plain(why)}"
         )
     if found.total > len(found.patterns):
         print(

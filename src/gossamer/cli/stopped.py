@@ -36,13 +36,19 @@ def is_cluster(directory: Path) -> bool:
 
 def node_directories(directory: Path) -> list[Path]:
     """Of the nodes of a cluster that own something."""
-    backup = Backup(directory / "control").load()
-    owners = None if backup is None else {row.owner for row in backup.assignment().rows}
+    named = owners(directory)
     return [
         node
         for node in sorted((directory / "nodes").iterdir())
-        if (node / "state").exists() and (owners is None or node.name in owners)
+        if (node / "state").exists() and (not named or node.name in named)
     ]
+
+
+def owners(directory: Path) -> set[str]:
+    """The nodes of a cluster that own something, as far as its control node wrote it down."""
+    backup = Backup(directory / "control").load()
+    # An unassigned partition has no owner.
+    return set() if backup is None else {row.owner for row in backup.assignment().rows} - {""}
 
 
 def resume_command(directory: Path) -> str:

@@ -10,18 +10,19 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer.counts import APART, beside_pages, visits_in_words, visits_to_pages
+from gossamer.limits import reached
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
 from gossamer.policy.hosts.outcomes import REACTIONS, USUAL
 from gossamer.policy.rules.left_out import left_out
 from gossamer.settings.model import LimitSettings
-from gossamer.words import command, count, counted, plain, size, span, with_directory
+from gossamer.words import command, count, counted, counted_are, plain, size, span, with_directory
 
 LONG = 1000
 """Characters of a path that are shown."""
 
 
-def as_json(progress: Progress, out: Path) -> dict[str, object]:
+def as_json(progress: Progress, out: Path, *, interrupted: bool = False) -> dict[str, object]:
     """The object that `--json` prints."""
     return {
         "pages": progress.pages,
@@ -43,10 +44,17 @@ def as_json(progress: Progress, out: Path) -> dict[str, object]:
         "waits": msgspec.to_builtins(progress.waits),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
-        "activity": progress.activity.value,
+        "activity": _ended_as(progress, interrupted=interrupted).value,
         "out": str(out),
         **({"doors": msgspec.to_builtins(progress.doors)} if progress.doors else {}),
     }
+
+
+def _ended_as(progress: Progress, *, interrupted: bool) -> Activity:
+    """An interrupt ends a crawl in the middle of what it does."""
+    if not interrupted or progress.activity not in {Activity.RUNNING, Activity.PAUSED}:
+        return progress.activity
+    return Activity.STOPPED if progress.urls_queued else Activity.FINISHED
 
 
 def had_nothing(progress: Progress) -> bool:
@@ -79,7 +87,7 @@ def _show_remedies(console: Console, progress: Progress, out: Path, *, nothing: 
             ),
         )
     if progress.seeds_failed > len(progress.seed_failures):
-        _print_whole(console, f"{count(progress.seeds_failed)} seeds failed at least once.")
+        _print_whole(console, f"{counted(progress.seeds_failed, 'seed')} failed at least once.")
 
 
 _NO_ANSWER: Final = frozenset({
@@ -150,13 +158,13 @@ def show_summary(
     if progress.hosts_aliases:
         _print_whole(
             console,
-            f"{count(progress.hosts_aliases)} hosts are other names of sites crawled already; "
+            f"{counted(progress.hosts_aliases, 'other name')} of sites crawled already; "
             f"see them, or undo one, with: {command('aliases', out)}",
         )
     if progress.urls_set_aside:
         _print_whole(
             console,
-            f"{count(progress.urls_set_aside)} URLs are set aside: others like them brought nothing new; "
+            f"{counted_are(progress.urls_set_aside, 'URL')} set aside: others of the same pattern brought nothing new; "
             f"see why, or take them up, with: {command('patterns', out)}",
         )
     for door, report in progress.doors.items():
@@ -186,7 +194,8 @@ def show_summary(
     elif interrupted:
         hint = f"Stopped; everything is saved. Go on with: {go_on}"
     elif progress.activity is Activity.LIMIT_REACHED:
-        higher = _higher(limits, progress)
+        limit = reached(limits, progress) if limits is not None else None
+        higher = limit.option if limit else "--max-pages N"
         hint = f"Stopped at a limit. Go on with a higher one: {go_on} {higher}"
     elif progress.urls_queued and progress.hosts_blocked:
         hint = (
@@ -197,15 +206,6 @@ def show_summary(
         hint = f"Stopped with URLs queued. Go on with: {go_on}"
     if hint:
         _print_whole(console, hint)
-
-
-def _higher(limits: LimitSettings | None, progress: Progress) -> str:
-    """The option for a higher limit, of the one that was reached."""
-    if limits is not None and limits.time is not None and progress.seconds >= limits.time:
-        return "--set limits.time=DURATION"
-    if limits is not None and limits.bytes is not None and progress.bytes >= limits.bytes:
-        return "--set limits.bytes=SIZE"
-    return "--max-pages N"
 
 
 def _show_links(console: Console, progress: Progress, out: Path) -> None:

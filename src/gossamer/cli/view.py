@@ -16,7 +16,7 @@ from gossamer.counts import beside_pages
 from gossamer.logging import logger
 from gossamer.model.progress import Activity, Progress
 from gossamer.model.waits import in_words
-from gossamer.words import count, plain, size
+from gossamer.words import count, counted, plain, size
 
 __all__ = ["LineView", "LogView", "PanelView", "Target", "View", "make_view"]
 
@@ -83,7 +83,9 @@ class LineView:
     def _line(self, progress: Progress) -> str:
         ranked = sorted(progress.outcomes.items(), key=lambda item: -item[1])
         outcomes = ", ".join(_named(progress, *one) for one in ranked[:SHOWN_OUTCOMES])
-        done = f"{count(progress.pages)} pages ({self._rates.pages:.0f}/s), {size(progress.bytes)}"
+        done = (
+            f"{counted(progress.pages, 'page')} ({self._rates.pages:.0f}/s), {size(progress.bytes)}"
+        )
         ahead = f"{count(progress.urls_queued)} queued, {progress.in_flight} under way"
         active, waiting = progress.hosts_active, progress.hosts_waiting
         parts = [

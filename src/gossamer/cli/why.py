@@ -20,9 +20,10 @@ from gossamer.errors import (
     SettingsError,
     StateInUseError,
 )
-from gossamer.library import log_files, warc_files
+from gossamer.library import log_files
 from gossamer.library.fetch_log import find_visits
 from gossamer.library.seeds import with_scheme
+from gossamer.library.stored_text import warc_name
 from gossamer.node.native_settings import to_native
 from gossamer.node.view import view_of
 from gossamer.policy.hosts.outcomes import meaning
@@ -30,7 +31,7 @@ from gossamer.policy.hosts.parameters import STATES
 from gossamer.policy.rules.left_out import left_out
 from gossamer.settings import CrawlSettings, load_saved
 from gossamer.settings.url_rules import url_rules
-from gossamer.words import command, count, plain, quoted, size, span
+from gossamer.words import command, count, counted, plain, quoted, size, span
 
 USUAL = Path("crawl-out")
 VISITS = 5
@@ -116,13 +117,12 @@ def explain(out: Path, url: str) -> dict[str, Any]:
         raise SettingsError(f"{file}: {error}") from error
     if "url" in account and "robots_visits" not in account:
         account["rules_version"] = rules_version(out / "control" / "settings.jsonl")
-        account["visits"] = _visits(out, account["url"])
-        account["robots_visits"] = _visits(out, _robots_url(account["url"]))
+        account |= _visits(out, account["url"])
         last = account["last_visit"]
         if last is not None and last["warc_file"] is not None:
             node = account.get("node")
             place = out / "nodes" / node if node else out
-            last["warc_file"] = _file_name(place, last["warc_file"])
+            last["warc_file"] = warc_name(place, last["warc_file"])
     return account
 
 
@@ -155,8 +155,8 @@ def _from_log(out: Path, url: str) -> dict[str, Any]:
         return {"given": url, "refused": str(error)}
     visits = _visits(out, known)
     return {
-        "given": url, "url": known, "host": host_of(known), "state": None, "seen": True if visits else None,
-        "visits": visits, "robots_visits": _visits(out, _robots_url(known)), "last_visit": None,
+        "given": url, "url": known, "host": host_of(known), "state": None, "seen": True if visits["visits"] else None,
+        "last_visit": None, **visits,
     }  # fmt: skip
 
 
@@ -176,9 +176,11 @@ def _robots_url(url: str) -> str:
     return "/".join(url.split("/", 3)[:3]) + "/robots.txt"
 
 
-def _visits(out: Path, url: str) -> list[dict[str, Any]]:
-    """The last lines of the log about a URL."""
-    return [msgspec.to_builtins(line) for line in find_visits(out, url, VISITS)]
+def _visits(out: Path, url: str) -> dict[str, list[dict[str, Any]]]:
+    """The last lines of the log about a URL, and about the robots file that decides on it."""
+    robots = _robots_url(url)
+    found = find_visits(out, {url, robots}, VISITS)
+    return {"visits": msgspec.to_builtins(found[url]), "robots_visits": msgspec.to_builtins(found[robots])}  # fmt: skip
 
 
 def _pattern(found: dict[str, Any] | None, take_up: list[str | Path]) -> list[str]:
@@ -192,7 +194,7 @@ def _pattern(found: dict[str, Any] | None, take_up: list[str | Path]) -> list[st
         texts.append(f"doubted, so it comes last: {found['doubted']}")
     if found["set_aside"]:
         texts.append(
-            f"set aside, {count(found['urls_set_aside'])} URLs of its pattern in all; take up all of its host with: "
+            f"set aside, {counted(found['urls_set_aside'], 'URL')} of its pattern in all; take up all of its host with: "
             f"{command(*take_up)}"
         )
     return texts
@@ -216,11 +218,6 @@ def _parameters(account: dict[str, Any] | None, take_up: list[str | Path]) -> li
             if f", {name}, " in f", {account['stripped']}, "
         )
     return texts
-
-
-def _file_name(out: Path, serial: int) -> str | None:
-    names = [file.name for file in warc_files(out) if f"-{serial:05}-" in file.name]
-    return names[0] if names else None
 
 
 def describe(

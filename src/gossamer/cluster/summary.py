@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -121,6 +122,27 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
         next_due=min(due) if due and len(due) == len(present) else None,
         note="; ".join(sorted({part.note for part in present if part.note})),
     )
+
+
+def at_the_end(last: Progress, states: list[Progress], *, every: bool) -> Progress:
+    """The counters of a cluster that does not run.
+
+    `last`: what its control node read last, of lost nodes too. `states`: of the nodes whose state is here, as it is
+    now: `gossamer patterns` may have changed it since. `every`: they are all that own something.
+    """
+    now = total([(one, True) for one in states], last.activity)
+    # Done is done: of nodes that are here the state may know more, of those that are lost only the last reading does.
+    done: dict[str, Any] = {name: max(getattr(last, name), getattr(now, name)) for name in _DONE}
+    done |= {name: _higher(getattr(last, name), getattr(now, name)) for name in _COUNTS}
+    done["seconds"] = max(last.seconds, now.seconds)
+    if every:
+        done |= {name: getattr(now, name) for name in (*_NOW, "waits", "slowest", "busiest")}
+    return msgspec.structs.replace(last, **done)
+
+
+def _higher(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """Of each count the higher one."""
+    return dict(Counter(one) | Counter(other))
 
 
 def _first(present: Iterable[Progress], name: str, by: str) -> list[HostLine]:

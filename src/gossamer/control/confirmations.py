@@ -81,13 +81,14 @@ class ConfirmedCommands:
     ) -> list[Confirmation]:
         """Waits until the own status of every node says so; also of those whose record is not known now.
 
-        `leaving`: nodes that were there when they were told to end; one that is gone has done so.
+        `leaving`: nodes that were there when they were told to end; one that said that it goes has done so.
         """
         begun = self._clock.monotonic()
         seconds: dict[str, float] = {}
         while True:
-            living = {known.name: known for known in self._node.membership.expected()}
-            done = {name for name in leaving if name not in living}
+            membership = self._node.membership
+            living = {known.name: known for known in membership.expected()}
+            done = {name for name in leaving if membership.has_left(name)}
             done |= {name for name, one in living.items() if one.fresh and holds(one.fresh)}
             for name in done - set(seconds):
                 seconds[name] = round(self._clock.monotonic() - begun, 3)
@@ -99,5 +100,10 @@ class ConfirmedCommands:
         rows += [
             Confirmation(node=name, confirmed=False, seconds=None, note="no word from it yet")
             for name in late
+        ]
+        lost = set(leaving) - set(seconds) - late
+        rows += [
+            Confirmation(node=name, confirmed=False, seconds=None, note="lost before it answered")
+            for name in lost
         ]
         return sorted(rows, key=lambda row: row.node)

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from gossamer.library.fetch_log import LogLine
+from gossamer.library.fetch_log import LogLine, is_plain_json
 from gossamer.library.files import log_files
 
 LOOK: Final = 16 * 1024 * 1024
@@ -60,45 +60,43 @@ def search_log(out: Path, wanted: Wanted, before: Place | None, most: int) -> Fo
     start = before or _place_of(files, wanted.until)
     lines: list[LogLine] = []
     places: list[Place] = []
-    looked = given = 0
+    looked = given = timed = 0
     reached: str | None = None
     match = _Match(wanted)
     for file, place, raw in _backwards(files, start):
         looked += len(raw) + 1
         here = (file.name, place)
-        if match.may(raw):
-            try:
-                line = _decode(raw)
-            except msgspec.MsgspecError:
-                # A line that a power cut left; `audit` tells of it.
-                line = None
-        else:
-            line = None
+        over = looked >= LOOK
+        # The time of a line that does not fit is looked at now and then: the search must end also where none fits.
+        line = _line(raw) if over or looked - timed >= CHUNK or match.may(raw) else None
         if line is not None:
-            reached = line.time
-            if wanted.since is not None and _seconds(line.time) < wanted.since - DISORDER:
+            reached, timed = line.time, looked
+            if wanted.since is not None and _before(line.time, wanted.since - DISORDER):
                 return Found(lines, places, None, reached)
             if match.fits(line):
                 lines.append(line)
                 places.append(here)
                 given += len(raw)
-        if len(lines) == most or given >= ANSWER or looked >= LOOK:
-            # The line that was looked at last, also if it is not one of those wanted.
-            return Found(lines, places, here, _time_of(raw) or reached)
+        if len(lines) == most or given >= ANSWER or over:
+            return Found(lines, places, here, reached)
     return Found(lines, places, None, reached)
+
+
+def _line(raw: bytes) -> LogLine | None:
+    try:
+        return _decode(raw)
+    except msgspec.MsgspecError:
+        # A line that a power cut left; `audit` tells of it.
+        return None
 
 
 class _Match:
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._text = wanted.text.lower()
-        words = [word for word in (wanted.outcome, wanted.host) if word is not None]
+        words = [word for word in (wanted.outcome, wanted.host, wanted.url) if word is not None]
         # Where JSON writes it as it is, most lines need not be decoded.
-        self._needles = [
-            f'"{word}"'.encode()
-            for word in words
-            if word.isascii() and '"' not in word and "\\" not in word
-        ]
+        self._needles = [f'"{word}"'.encode() for word in words if is_plain_json(word)]
 
     def may(self, raw: bytes) -> bool:
         return all(needle in raw for needle in self._needles)
@@ -123,11 +121,12 @@ def _seconds(time: str) -> float:
         return 0.0
 
 
-def _time_of(raw: bytes) -> str | None:
+def _before(time: str, moment: float) -> bool:
+    """False where it is no time: what stands before it is not hidden by a damaged line."""
     try:
-        return _decode(raw).time
-    except msgspec.MsgspecError:
-        return None
+        return datetime.fromisoformat(time).timestamp() < moment
+    except ValueError:
+        return False
 
 
 def _backwards(files: list[Path], start: Place | None) -> Iterator[tuple[Path, int, bytes]]:
@@ -196,5 +195,5 @@ def _place_of(files: list[Path], until: float | None) -> Place | None:
 
 
 def _later(raw: bytes, latest: float) -> bool:
-    time = _time_of(raw)
-    return time is not None and _seconds(time) > latest
+    line = _line(raw)
+    return line is not None and _seconds(line.time) > latest

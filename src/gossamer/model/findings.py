@@ -5,7 +5,7 @@ from typing import Final, Protocol
 import msgspec
 
 ALL: Final = 10_000
-"""Parameters that are looked through for those of one host."""
+"""Rows that are looked through for those of one host, or of one kind."""
 
 
 class Pattern(msgspec.Struct, frozen=True):

@@ -9,13 +9,17 @@ from gossamer.model.waits import Wait
 
 
 class Activity(StrEnum):
-    """What the crawl is doing."""
+    """What the crawl is doing, or how it ended."""
 
     RUNNING = "running"
     PAUSED = "paused"
     DISK_FULL = "disk_full"
     FINISHED = "finished"
     LIMIT_REACHED = "limit_reached"
+    STOPPED = "stopped"
+    """It does not run, and URLs are queued."""
+    UNKNOWN = "unknown"
+    """It does not run, and there is no state that tells what was queued."""
 
 
 class DoorReport(msgspec.Struct, frozen=True):

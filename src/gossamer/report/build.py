@@ -8,10 +8,12 @@ import msgspec
 
 import gossamer
 from gossamer.counts import beside_pages, visits_to_pages
-from gossamer.model.progress import Progress
+from gossamer.limits import Limit, reached
+from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
 from gossamer.policy.rules.left_out import REASONS
+from gossamer.report.content import OTHERS as COUNTED_AS
 from gossamer.report.content import Content
 from gossamer.report.hosts import HostTally
 from gossamer.report.model import HostLine, NotFetched, Refusal, Report, Series, Setting
@@ -20,7 +22,7 @@ from gossamer.report.visits import OTHERS, Visits
 from gossamer.settings import CrawlSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown
-from gossamer.words import command, count, size, span, with_directory
+from gossamer.words import command, count, counted, counted_are, with_directory
 
 HOSTS: Final = 10
 """Hosts in each list."""
@@ -48,15 +50,15 @@ def build(
 ) -> Report:
     """`silent`: hosts with URLs queued that gave no robots file."""
     progress = known.progress
-    state, words = ending(known, visits.bytes)
-    over = state in {"finished", "running"}
+    state, words = ending(known)
+    over = state in {Activity.FINISHED, Activity.RUNNING}
     return Report(
         directory=str(known.out),
         mode="cluster" if known.cluster else "standalone",
         nodes=sorted(visits.nodes),
-        state=state,
+        state=state.value,
         state_words=words,
-        go_on=None if over or state == "unknown" else resume_of(known, visits.bytes),
+        go_on=None if over or state is Activity.UNKNOWN else resume_of(known),
         began=visits.began,
         ended=visits.ended,
         seconds=round(progress.seconds, 3) if progress else None,
@@ -94,51 +96,44 @@ def build(
         content=content,
         settings=_settings(known.settings),
         settings_known=known.settings is not None,
-        notes=[*known.notes, *_notes(visits, known.out)],
+        notes=[*known.notes, *_notes(visits, content, known.out)],
         version=gossamer.__version__,
     )
 
 
-def ending(known: Known, received: int) -> tuple[str, str]:
-    """How a crawl stands: a word for programs, and words for people. `received`: bytes in all."""
+class Ending(NamedTuple):
+    """How a crawl stands, for programs and for people."""
+
+    state: Activity
+    words: str
+
+
+def ending(known: Known) -> Ending:
     progress = known.progress
     if known.running:
-        return "running", "It is running: these are the figures so far."
+        return Ending(Activity.RUNNING, "It is running: these are the figures so far.")
     if progress is None:
         words = "There is no state/ in this directory, so what was still queued is not known."
-        return "unknown", words
+        return Ending(Activity.UNKNOWN, words)
     if not progress.urls_queued:
-        return "finished", "It is finished: nothing was left to crawl."
-    queued = f"{count(progress.urls_queued)} URLs are still queued"
-    limit = reached(known, received)
+        return Ending(Activity.FINISHED, "It is finished: nothing was left to crawl.")
+    queued = f"{counted_are(progress.urls_queued, 'URL')} still queued"
+    limit = _reached(known)
     if limit is None:
-        return "stopped", f"It was stopped, or ended by itself before it was done; {queued}."
-    return "limit_reached", f"It ended at its limit of {limit.words}; {queued}."
+        words = f"It was stopped, or ended by itself before it was done; {queued}."
+        return Ending(Activity.STOPPED, words)
+    return Ending(Activity.LIMIT_REACHED, f"It ended at its limit of {limit.words}; {queued}.")
 
 
-class Limit(NamedTuple):
-    """A limit that ended a crawl, and the option that raises it."""
-
-    words: str
-    option: str
-
-
-def reached(known: Known, received: int) -> Limit | None:
-    limits, progress = (known.settings or CrawlSettings()).limits, known.progress
-    if progress is None:
+def _reached(known: Known) -> Limit | None:
+    if known.progress is None:
         return None
-    if limits.pages and progress.pages + progress.pages_dropped >= limits.pages:
-        return Limit(f"{count(limits.pages)} pages", "--max-pages N")
-    if limits.time and progress.seconds >= limits.time:
-        return Limit(span(limits.time), "--set limits.time=TIME")
-    if limits.bytes and received >= limits.bytes:
-        return Limit(size(limits.bytes), "--set limits.bytes=SIZE")
-    return None
+    return reached((known.settings or CrawlSettings()).limits, known.progress)
 
 
-def resume_of(known: Known, received: int) -> str:
+def resume_of(known: Known) -> str:
     """The command that goes on, with a higher limit where one ended the crawl."""
-    limit = reached(known, received)
+    limit = _reached(known)
     return f"{known.resume} {limit.option}" if limit else known.resume
 
 
@@ -199,12 +194,12 @@ def _refusals(visits: Visits) -> list[Refusal]:
 
 
 def _not_fetched(
-    known: Known, visits: Visits, state: str, silent: Sequence[NoRobots]
+    known: Known, visits: Visits, state: Activity, silent: Sequence[NoRobots]
 ) -> list[NotFetched]:
     found = []
     progress = known.progress
-    if progress and progress.urls_queued and state != "running":
-        change = resume_of(known, visits.bytes)
+    if progress and progress.urls_queued and state is not Activity.RUNNING:
+        change = resume_of(known)
         found += [_no_robots(known, change, one) for one in silent]
         if (rest := progress.urls_queued - sum(one.urls for one in silent)) > 0:
             found.insert(0, NotFetched("queued", rest, "the crawl ended first", change))
@@ -253,11 +248,11 @@ def _settings(settings: CrawlSettings | None) -> list[Setting]:
     ]
 
 
-def _notes(visits: Visits, out: Path) -> list[str]:
+def _notes(visits: Visits, content: Content | None, out: Path) -> list[str]:
     notes = []
     if visits.damaged:
         notes.append(
-            f"{count(visits.damaged)} lines of the log cannot be read; {command('audit', out)} names them"
+            f"{counted(visits.damaged, 'line')} of the log cannot be read; {command('audit', out)} names them"
         )
     if visits.hosts.cut:
         notes.append(
@@ -276,6 +271,10 @@ def _notes(visits: Visits, out: Path) -> list[str]:
     if len(visits.others) >= OTHERS:
         notes.append(
             "there are more robots files and sitemaps than are told apart: types count some of them"
+        )
+    if content is not None and content.cut:
+        notes.append(
+            f"there are more types or languages of pages than are told apart; the rest is counted as {COUNTED_AS}"
         )
     if not visits.knows_urls:
         notes.append("the log is long: what was not fetched is counted by visit, not by URL")

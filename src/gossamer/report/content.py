@@ -20,6 +20,10 @@ HEAD: Final = 64 << 10
 """Bytes of a page in which its language is looked for."""
 BODY: Final = 8 << 20
 """Bytes of a larger body are not looked at."""
+KINDS: Final = 1000
+"""Types, and languages, that are told apart."""
+OTHERS: Final = "others"
+"""As which the rest is counted."""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -31,6 +35,8 @@ class Content(msgspec.Struct, frozen=True):
     languages: dict[str, int]
     languages_of: int
     """HTML pages whose language was looked for; those in no language are those that do not say it."""
+    cut: bool = False
+    """There are more types or languages than are told apart."""
 
 
 def read_content(
@@ -49,7 +55,7 @@ def read_content(
     share = None if whole or total <= SAMPLE else max(1 << 20, SAMPLE // max(1, len(files)))
     if share is not None:
         files = files[:: max(1, len(files) * share // SAMPLE)]
-    records, pages = 0, 0
+    records, pages, cut = 0, 0, False
     types: Counter[str] = Counter()
     languages: Counter[str] = Counter()
     for file in files:
@@ -74,18 +80,26 @@ def read_content(
                 continue
             records += 1
             mime = (record.mime or "not said").lower()
-            types[mime[:60]] += 1
+            cut |= _add(types, mime[:60])
             if "html" in mime:
                 pages += 1
                 if language := _language(record):
-                    languages[language] += 1
+                    cut |= _add(languages, language)
     return Content(
         records,
         share is None,
         dict(types.most_common()),
         dict(languages.most_common()),
         pages,
+        cut=cut,
     )
+
+
+def _add(counts: Counter[str], name: str) -> bool:
+    """Whether it counts among the others: sites name types and languages as they like, and counts are bounded."""
+    is_other = name not in counts and len(counts) >= KINDS
+    counts[OTHERS if is_other else name] += 1
+    return is_other
 
 
 def _language(record: WarcRecord) -> str | None:

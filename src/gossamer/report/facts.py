@@ -31,14 +31,14 @@ def page_facts(report: Report) -> list[tuple[str, str]]:
         facts.append(
             (
                 "soft 404s",
-                f"{count(report.soft_404s)} visits brought what the host answers to a missing name",
+                f"{counted(report.soft_404s, 'visit')} brought what the host answers to a missing name",
             )
         )
     if report.aliases:
         facts.append(
             (
                 "aliases",
-                f"{count(report.aliases)} hosts are other names of sites: {command('aliases', Path(report.directory))}",
+                f"{counted(report.aliases, 'other name')} of sites: {command('aliases', Path(report.directory))}",
             )
         )
     return facts

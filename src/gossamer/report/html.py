@@ -13,7 +13,7 @@ from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
 from gossamer.report.plots import Layer, Part, bar, keys, parts_bar, peak, stacked
 from gossamer.report.style import CSS
-from gossamer.words import count, size, span
+from gossamer.words import count, counted, size, span
 
 STEPS = 120
 EACH = 15
@@ -91,7 +91,7 @@ def _tiles(report: Report) -> Html:
     rate = f"{report.pages / worked:,.1f} per second".replace(",", " ") if worked >= 1 else ""
     tiles = [
         ("Pages", count(report.pages), rate),
-        ("Received", size(report.bytes), f"{count(report.visits)} visits"),
+        ("Received", size(report.bytes), counted(report.visits, "visit")),
         ("Hosts", count(report.hosts), "many more, not all counted" if report.hosts_cut else ""),
     ]
     if report.urls_seen is not None:

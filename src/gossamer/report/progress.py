@@ -7,7 +7,7 @@ from gossamer.report.visits import Visits
 def progress_of(visits: Visits) -> Progress:
     """What is queued, only a state knows; the time worked is taken as that from the first line to the last."""
     return Progress(
-        activity=Activity.LIMIT_REACHED,
+        activity=Activity.UNKNOWN,
         pages=visits.pages,
         pages_dropped=visits.pages_dropped,
         bytes=visits.bytes,

@@ -13,7 +13,7 @@ from gossamer.report.build import left_out_words, outcome_words
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
-from gossamer.words import count, plain, size, span
+from gossamer.words import count, counted, plain, size, span
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 BAR: Final = 20
@@ -63,12 +63,12 @@ def _head(report: Report, console: Console) -> None:
     rate = f", {report.pages / worked:,.1f} pages/s" if worked >= 1 else ""
     console.print(
         Text.assemble(
-            (f"{count(report.pages)} pages", "bold"),
-            f", {size(report.bytes)}, {count(report.visits)} visits to {count(report.hosts)} hosts{rate}",
+            (counted(report.pages, "page"), "bold"),
+            f", {size(report.bytes)}, {counted(report.visits, 'visit')} to {counted(report.hosts, 'host')}{rate}",
         )
     )
     known = [
-        f"{count(number)} URLs {word}"
+        f"{counted(number, 'URL')} {word}"
         for number, word in (
             (report.urls_seen, "known"),
             (report.urls_queued, "queued"),

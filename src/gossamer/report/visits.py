@@ -23,9 +23,9 @@ REASONS: Final = 1000
 UNKNOWN: Final = "unknown"
 """An outcome or a reason that this version has no name for."""
 LONGEST: Final = 1e8
+"""Seconds; a line with more is damaged."""
 LATEST: Final = 2.0**34
 """Seconds since the epoch: some five hundred years."""
-"""Seconds; a line with more is damaged."""
 DEEPEST: Final = 100
 OTHERS: Final = 200_000
 

@@ -10,7 +10,7 @@ from gossamer.control.running_crawl import NODE
 from gossamer.errors import GossamerError
 from gossamer.model.progress import Progress
 from gossamer.report import Known, Visits
-from gossamer.report.build import ending
+from gossamer.report.build import Ending, ending
 from gossamer.settings import CrawlSettings
 
 
@@ -37,9 +37,9 @@ class ArchivedCrawl:
         return self.out / "control"
 
     @property
-    def words(self) -> str:
-        """How it stands, for people."""
-        return ending(self.known, self.visits.bytes)[1]
+    def ending(self) -> Ending:
+        """How it stands."""
+        return ending(self.known)
 
     @property
     def read_only(self) -> str:

@@ -33,7 +33,7 @@ class Records:
             return page
         told = [
             Event(id=1, time=visits.began, kind=EventKind.STARTED, text="the first visit began"),
-            Event(id=2, time=visits.ended, kind=EventKind.FINISHED, text=f"the last visit ended. {self._crawl.words}"),
+            Event(id=2, time=visits.ended, kind=EventKind.FINISHED, text=f"the last visit ended. {self._crawl.ending.words}"),
         ]  # fmt: skip
         told = [event for event in told if not kinds or event.kind in kinds]
         return EventPage(events=told[-limit:], next=None)

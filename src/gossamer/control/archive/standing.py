@@ -20,8 +20,9 @@ from gossamer.control.schemas import (
 )
 from gossamer.control.schemas.status import door_views, wait_views
 from gossamer.disk import free_bytes
-from gossamer.model.progress import Activity, Progress
+from gossamer.model.progress import Progress
 from gossamer.report import Known
+from gossamer.report.build import Ending
 from gossamer.report.progress import progress_of
 from gossamer.settings.url_rules import url_rules
 
@@ -30,12 +31,11 @@ READER = "files"
 
 
 def archived_status(
-    known: Known, progress: Progress, ended: float | None, words: str, *, nodes: int = 1, url: str | None = None,
+    known: Known, progress: Progress, ended: float | None, told: Ending, *, nodes: int = 1, url: str | None = None,
     settings_version: int = 0, read_only: str | None = None,
 ) -> Status:  # fmt: skip
-    """The counters at the end. `words`: how it ended."""
+    """The counters at the end. `told`: how it ended."""
     moment = round(ended or time.time(), 3)
-    finished = known.progress is not None and not progress.urls_queued
     usual = {name: getattr(progress, name) for name in COUNTERS}
     return Status(
         **usual
@@ -45,15 +45,15 @@ def archived_status(
         mode="cluster" if known.cluster else "standalone",
         crawl=known.out.absolute().name,
         version=gossamer.__version__,
-        activity=Activity.FINISHED if finished else Activity.LIMIT_REACHED,
+        activity=told.state,
         wanted="run",
         disk_free=free_bytes(known.out),
         pages_per_second=None,
         bytes_per_second=None,
         eta_seconds=None,
         eta_from=None,
-        note=words,
-        read_only=read_only or words,
+        note=told.words,
+        read_only=read_only or told.words,
         nodes=nodes,
         settings_version=settings_version,
         alerts=1,
@@ -83,7 +83,7 @@ class Standing:
             crawl.known,
             self.progress(),
             crawl.visits.ended,
-            crawl.words,
+            crawl.ending,
             nodes=max(1, len(crawl.visits.nodes)),
             url=self.url,
             settings_version=settings_version,

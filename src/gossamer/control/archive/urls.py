@@ -1,4 +1,7 @@
-"""URLs of a crawl that does not run: the owner of the host is asked, and the whole log is looked through."""
+"""URLs of a crawl that does not run: the owner of the host is asked, and a bounded part of each log is looked at.
+
+`GET /log` with the URL goes on from there.
+"""
 
 from typing import Any, Final
 
@@ -10,10 +13,12 @@ from gossamer.control.host_views import url_account
 from gossamer.control.schemas import UrlAccount, VisitLine
 from gossamer.control.stored_pages import name_stored
 from gossamer.library import LogLine
-from gossamer.library.fetch_log import find_visits
+from gossamer.library.log_search import Wanted, search_log
 from gossamer.settings.url_rules import url_rules
 
 SHOWN: Final = 20
+LATER: Final = 0.001
+"""Seconds by which a time of the log may be rounded otherwise than in the state."""
 
 
 class Urls:
@@ -24,7 +29,7 @@ class Urls:
         if not self._crawl.nodes:
             return self._of_log(url)
         node, account = self.ask(url)
-        lines = find_visits(self._crawl.out, account["url"], SHOWN) if "url" in account else []
+        lines = self._visits(account["url"], account["last_visit"]) if "url" in account else []
         if node in (directories := self._crawl.directories()):
             name_stored(directories[node], account)
         return url_account(
@@ -51,12 +56,23 @@ class Urls:
         knows = [one for one in told if one[1].get("host_state") or one[1].get("last_visit")]
         return (knows or told)[0]
 
+    def _visits(self, url: str, last: dict[str, Any] | None) -> list[LogLine]:
+        """The last ones, oldest first, as far as one look at each log finds them. `last`: the last one in the state."""
+        # None is later than the last, so it need not be looked for at the end of the log.
+        wanted = Wanted(url=url, until=last["time"] + LATER if last else None)
+        lines = [
+            line
+            for directory in self._crawl.directories().values()
+            for line in search_log(directory, wanted, None, SHOWN).lines
+        ]
+        return sorted(lines, key=lambda line: line.time)[-SHOWN:]
+
     def _of_log(self, url: str) -> UrlAccount:
         try:
             known = canonical_url(url, None, url_rules(self._crawl.settings))
         except ValueError as error:
             return UrlAccount(given=url, refused=str(error))
-        lines = find_visits(self._crawl.out, known, SHOWN)
+        lines = self._visits(known, None)
         return UrlAccount(
             given=url,
             url=known,

@@ -30,7 +30,7 @@ from gossamer.control.leader.restore import Restore
 from gossamer.control.leader.seed_queue import SeedCoder, SeedQueue
 from gossamer.control.leader.standbys import Standbys, quiet
 from gossamer.control.leader.stream_watch import StreamWatch
-from gossamer.control.leader.termination import Termination, limit_reached
+from gossamer.control.leader.termination import Termination
 from gossamer.engine import Engine
 from gossamer.engine.tasks import end
 from gossamer.errors import (
@@ -40,6 +40,7 @@ from gossamer.errors import (
     GossamerError,
     VersionError,
 )
+from gossamer.limits import reached
 from gossamer.logging import logger
 from gossamer.settings import CrawlSettings
 
@@ -312,7 +313,7 @@ class ControlNode:
         if value is None or value.epoch == 0:
             view.phase = "waiting"
             return
-        view.limited = limit_reached(self.settings.current.limits, view.progress())
+        view.limited = reached(self.settings.current.limits, view.progress()) is not None
         if view.limited or (
             self.seeds.empty and not self.resend.pending and await self.termination.reached(value)
         ):

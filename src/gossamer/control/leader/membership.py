@@ -35,6 +35,9 @@ FORGET = 86400.0
 TOGETHER = 32
 """Keys that are read at a time."""
 
+LEFT = "it left"
+"""Why a node was taken out that went in order and keeps nothing."""
+
 LOOKS = 4
 """Reads of all keys in the time in which a node renews once."""
 
@@ -139,6 +142,13 @@ class Membership:
     def expected(self) -> list[KnownNode]:
         """Those that live, and those whose record is not known now."""
         return [known for known in self.nodes.values() if known.alive or known.record is None]
+
+    def has_left(self, name: str) -> bool:
+        """Whether a node said that it goes; one that was taken out for its silence did not."""
+        record = self.nodes[name].record if name in self.nodes else None
+        return isinstance(record, Unregister) or (
+            isinstance(record, Evicted) and record.reason == LEFT
+        )
 
     def presence(self, name: str, owners: Collection[str]) -> Presence:
         """`owners`: the nodes that the map names. Only a read that showed no such node says NONE."""

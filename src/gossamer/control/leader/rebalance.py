@@ -13,7 +13,7 @@ from gossamer.cluster.crawl_state import CrawlState
 from gossamer.cluster.messages import Shutdown, Unregister
 from gossamer.control.leader.drain import Drain
 from gossamer.control.leader.live_settings import LiveSettings
-from gossamer.control.leader.membership import KnownNode, Membership
+from gossamer.control.leader.membership import LEFT, KnownNode, Membership
 from gossamer.logging import logger
 
 _log = logger("assignment")
@@ -95,7 +95,7 @@ class Rebalance:
         cluster = self._settings.current.cluster
         since_start = (self._clock.micros() - self._began) / 1e6
         if isinstance(known.record, Unregister) and not known.record.keeps:
-            return await self._membership.take_out(known, "it left")
+            return await self._membership.take_out(known, LEFT)
         patience = cluster.lease
         if not known.renewed or isinstance(known.record, Unregister):
             # Never seen to live since we look: it may be coming back, as after a power cut.

@@ -7,8 +7,7 @@ when each was asked. If the counters are the same a second time, nothing has mov
 from gossamer.cluster.assignment import Assignment
 from gossamer.control.leader.membership import Membership
 from gossamer.engine import LinkStream
-from gossamer.model.progress import Activity, Progress
-from gossamer.settings.model import LimitSettings
+from gossamer.model.progress import Activity
 
 IDLE = {Activity.FINISHED}
 
@@ -62,12 +61,3 @@ class Termination:
             return False
         # The same again, and from later statuses of everybody.
         return all(times[name] > self._times[name] for name in times)
-
-
-def limit_reached(limits: LimitSettings, now: Progress) -> bool:
-    """Whether the crawl has all the pages, bytes or time that it may have."""
-    return (
-        (limits.pages is not None and now.pages + now.pages_dropped >= limits.pages)
-        or (limits.bytes is not None and now.bytes >= limits.bytes)
-        or (limits.time is not None and now.seconds >= limits.time)
-    )

@@ -109,7 +109,7 @@ class Status(Schema):
     mode: Literal["standalone", "cluster"]
     crawl: str = Field(description="the crawl's name: its directory's")
     version: str = Field(description="of the program")
-    activity: Activity = Field(description="what the crawl does now")
+    activity: Activity = Field(description="what the crawl does now, or how it ended")
     wanted: Literal["run", "pause", "stop"] = Field(description="what the operator asked for last")
     pages: int
     pages_dropped: int = Field(

@@ -16,6 +16,8 @@ import { Refusal } from "./api.js";
 const WAITS = [500, 1000, 2000, 4000, 8000];
 const SILENCE = 8_000;
 const KEPT = 500;
+/** @type {Set<Status["activity"]>} */
+const ENDED = new Set(["finished", "limit_reached", "stopped", "unknown"]);
 
 export class Live extends EventTarget {
   /** @type {Api} */
@@ -96,7 +98,7 @@ export class Live extends EventTarget {
   get ended() {
     const { activity } = this.status;
     const last = this.events.at(-1)?.kind;
-    return this.status.wanted === "stop" || activity === "finished" || activity === "limit_reached" || last === "stopped" || last === "finished";
+    return this.status.wanted === "stop" || ENDED.has(activity) || last === "stopped" || last === "finished";
   }
 
   async run() {

@@ -54,7 +54,7 @@ const PAGES = [
   ["events", "Events", events],
 ];
 /** @type {Record<string, string>} */
-const TONES = { running: "good", paused: "warn", disk_full: "bad", finished: "calm", limit_reached: "calm" };
+const TONES = { running: "good", paused: "warn", disk_full: "bad", finished: "calm", limit_reached: "calm", stopped: "calm", unknown: "calm" };
 
 export class Shell {
   /** @type {Shared} */
@@ -185,7 +185,9 @@ export class Shell {
   /** @param {Status} status */
   #show(status) {
     const now = status.wanted === "stop" ? "stopping" : status.activity;
-    say(this.#state, capital(words(now)) + (status.read_only === null ? "" : ", read-only"));
+    // As the report says it: a copy without a state does not tell how the crawl ended.
+    const said = now === "unknown" ? "no state" : words(now);
+    say(this.#state, capital(said) + (status.read_only === null ? "" : ", read-only"));
     this.#state.className = `pill ${TONES[now] ?? "warn"}`;
     if (this.#crawl.textContent !== status.crawl) {
       fill(this.#crawl, web(status.crawl));

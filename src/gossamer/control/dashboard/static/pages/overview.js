@@ -237,6 +237,8 @@ class Tiles {
 function timeLeft(status, now) {
   if (status.activity === "finished") return ["Done", "nothing is left to crawl"];
   if (status.activity === "limit_reached") return ["Done", status.note || "a limit was reached"];
+  if (status.activity === "stopped") return ["Stopped", status.note];
+  if (status.activity === "unknown") return ["–", status.note];
   if (status.activity === "paused") return ["Paused", `worked ${span(status.seconds)} so far`];
   if (status.visits === 0) return ["–", "cannot be told before the first visit has ended"];
   if (status.eta_seconds === null) {

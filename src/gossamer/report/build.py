@@ -116,7 +116,13 @@ def ending(known: Known) -> Ending:
         words = "There is no state/ in this directory, so what was still queued is not known."
         return Ending(Activity.UNKNOWN, words)
     if not progress.urls_queued:
-        return Ending(Activity.FINISHED, "It is finished: nothing was left to crawl.")
+        had = progress.pages + progress.pages_dropped + progress.outcomes.get("not_modified", 0)
+        words = (
+            "It is finished: nothing was left to crawl."
+            if had
+            else "It is finished, and no page could be had."
+        )
+        return Ending(Activity.FINISHED, words)
     queued = f"{counted_are(progress.urls_queued, 'URL')} still queued"
     limit = _reached(known)
     if limit is None:
@@ -211,7 +217,8 @@ def _not_fetched(
         if name == "robots_unreachable" and visits.no_robots:
             ended = (f"{one} {count(of)}" for one, of in visits.no_robots.most_common())
             why = f"{why}; the last visits to robots.txt ended in {', '.join(ended)}"
-        found.append(NotFetched(name, many, why, with_directory(remedy, known.out)))
+        change, urls = with_directory(remedy, known.out), visits.examples.of(name)
+        found.append(NotFetched(name, many, why, change, urls=urls))
     return found
 
 

@@ -221,6 +221,7 @@ def _missing(report: Report) -> Html:
                 "td",
                 prose(row.why),
                 tag("span", *_names(row.hosts), class_="change") if row.hosts else None,
+                *(tag("span", web(url), class_="change") for url in row.urls),
                 tag("span", prose(row.change), class_="change") if row.change else None,
                 class_="why",
             ),

@@ -39,6 +39,8 @@ class NotFetched(msgspec.Struct, frozen=True):
     """A command or setting; empty: nothing can be done here."""
     hosts: list[str] = []
     """Whose URLs these are, where it is for the sake of a few."""
+    urls: list[str] = []
+    """The last few of them."""
 
 
 class Setting(msgspec.Struct, frozen=True):

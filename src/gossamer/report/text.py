@@ -1,6 +1,7 @@
 """The report for a terminal of 80 columns."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
@@ -10,10 +11,11 @@ from rich.text import Text
 from gossamer.counts import visits_in_words
 from gossamer.policy.hosts.outcomes import Group, group
 from gossamer.report.build import left_out_words, outcome_words
+from gossamer.report.examples import SHOWN
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
-from gossamer.words import count, counted, plain, size, span
+from gossamer.words import command, count, counted, plain, size, span
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 BAR: Final = 20
@@ -121,8 +123,14 @@ def _missing(report: Report, console: Console) -> None:
         console.print(Text.assemble((f"{count(row.number)} {row.what}", "bold"), f": {row.why}"))
         if row.hosts:
             console.print(Text(f"  {', '.join(plain(host) for host in row.hosts)}"))
+        for url in row.urls:
+            console.print(Text(f"  {plain(url)}"), soft_wrap=True)
         if row.change:
             console.print(Text(f"  {row.change}"), soft_wrap=True)
+    if any(row.number > len(row.urls) > 0 for row in report.not_fetched):
+        look = command("open", Path(report.directory))
+        text = f"At most {SHOWN} URLs of each are named, the last ones; all: Fetch log in the dashboard ({look}), or {Path(report.directory) / 'log'}"
+        console.print(Text(text), soft_wrap=True)
 
 
 def _refusals(report: Report, console: Console) -> None:

@@ -11,6 +11,7 @@ from gossamer.counts import PAGES, LineCounts
 from gossamer.library import LogLine, LogReading
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.rules.left_out import REASONS as LEFT_OUT
+from gossamer.report.examples import Examples
 from gossamer.report.hosts import HostTable, count
 from gossamer.report.timeline import Timeline
 
@@ -72,6 +73,7 @@ class Visits:
         self.timeline = Timeline()
         self.began: float | None = None
         self.ended: float | None = None
+        self.examples = Examples()
         self._missing: Missing | None = Missing()
 
     @property
@@ -106,6 +108,7 @@ class Visits:
         count(host, _GROUPS.get(outcome, Group.REFUSED))
         host.outcomes[outcome] = host.outcomes.get(outcome, 0) + 1
         step.outcomes[outcome] += 1
+        self.examples.add(line, outcome)
         if line.reason is not None:
             self._note_reason(outcome, line.reason)
         for name, many in line.left_out.items():

@@ -12,7 +12,6 @@ from gossamer.limits import Limit, reached
 from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
 from gossamer.policy.hosts.outcomes import meaning as _meaning
-from gossamer.policy.rules.left_out import REASONS
 from gossamer.report.content import OTHERS as COUNTED_AS
 from gossamer.report.content import Content
 from gossamer.report.hosts import HostTally
@@ -235,12 +234,6 @@ def _no_robots(known: Known, go_on: str, of: NoRobots) -> NotFetched:
     return NotFetched(
         "no_robots", of.urls, why, f"{change}politeness.retry_wait says how long it is waited for", of.hosts[:HOSTS]
     )  # fmt: skip
-
-
-def left_out_words(name: str) -> tuple[str, str]:
-    """What a reason means, and what would change it."""
-    reason = REASONS.get(name)
-    return (reason.meaning, reason.change) if reason else ("a reason of another version", "")
 
 
 def _settings(settings: CrawlSettings | None) -> list[Setting]:

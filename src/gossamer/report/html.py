@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gossamer.counts import visits_in_words
 from gossamer.policy.hosts.outcomes import Group
-from gossamer.report.build import group_of, left_out_words, meaning, outcome_words
+from gossamer.policy.rules.left_out import left_out
+from gossamer.report.build import group_of, meaning, outcome_words
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.markup import Html, joined, prose, tag, web
 from gossamer.report.model import HostLine, Report
@@ -301,7 +302,7 @@ def _refusals(report: Report) -> Html:
 def _links(report: Report) -> Html:
     rows = []
     for name, number in report.links_left_out.items():
-        words, change = left_out_words(name)
+        words, change = left_out(name)
         changed = tag("span", prose(f"to change: {change}"), class_="change") if change else None
         rows.append(
             tag("tr", tag("td", count(number), class_="n"), tag("td", name, class_="name"), tag("td", prose(words), changed, class_="why"))

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from gossamer.counts import visits_in_words
 from gossamer.policy.hosts.outcomes import Group, group
-from gossamer.report.build import left_out_words, outcome_words
+from gossamer.policy.rules.left_out import left_out
+from gossamer.report.build import outcome_words
 from gossamer.report.examples import SHOWN
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.model import HostLine, Report
@@ -154,7 +155,7 @@ def _links(report: Report, console: Console) -> None:
     _title(console, "Links that were not followed, counted on each page")
     table = _table()
     for name, number in report.links_left_out.items():
-        words, change = left_out_words(name)
+        words, change = left_out(name)
         changed = f"; to change: {change}" if change else ""
         table.add_row(
             Text(name), Text(count(number), justify="right"), Text(words + changed, style="dim")

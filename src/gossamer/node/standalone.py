@@ -75,7 +75,7 @@ def _explained(out: Path) -> Iterator[None]:
         yield
     except _native.StateInUseError as error:
         raise StateInUseError(
-            f"the crawl in {out} is running, or open in `gossamer open`",
+            f"the crawl in {out} is running in another process, or open in `gossamer open`",
             do="end that with Ctrl-C, or wait until it has ended",
         ) from error
     except _native.StateFullError as error:

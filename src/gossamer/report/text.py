@@ -130,7 +130,8 @@ def _missing(report: Report, console: Console) -> None:
             console.print(Text(f"  {row.change}"), soft_wrap=True)
     if any(row.number > len(row.urls) > 0 for row in report.not_fetched):
         look = command("open", Path(report.directory))
-        text = f"At most {SHOWN} URLs of each are named, the last ones; all: Fetch log in the dashboard ({look}), or {Path(report.directory) / 'log'}"
+        log = plain(str(Path(report.directory) / "log"), 300)
+        text = f"At most {SHOWN} URLs of each are named, the last ones; all: Fetch log in the dashboard ({look}), or {log}"
         console.print(Text(text), soft_wrap=True)
 
 

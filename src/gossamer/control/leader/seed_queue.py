@@ -60,6 +60,8 @@ class SeedQueue:
         self._added = added
         self._seeds: list[Seed] = []
         self._sent = 0
+        self._file = asyncio.Lock()
+        """What is read from the file must not replace what was added to it meanwhile."""
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -75,8 +77,9 @@ class SeedQueue:
 
     async def load(self) -> None:
         """What is on disk: another process may have added to it."""
-        self._seeds = await asyncio.to_thread(self._backup.seeds)
-        self._sent = await asyncio.to_thread(self._backup.sent)
+        async with self._file:
+            self._seeds = await asyncio.to_thread(self._backup.seeds)
+            self._sent = await asyncio.to_thread(self._backup.sent)
 
     async def send_all_again(self) -> None:
         self._sent = 0
@@ -92,8 +95,9 @@ class SeedQueue:
         taken = [url for url, reason in zip(urls, reasons, strict=True) if reason is None]
         refused = [(u, r) for u, r in zip(urls, reasons, strict=True) if r is not None]
         if taken:
-            await asyncio.to_thread(self._backup.add_seeds, taken, hops)
-            self._seeds += [Seed(url, hops) for url in taken]
+            async with self._file:
+                await asyncio.to_thread(self._backup.add_seeds, taken, hops)
+                self._seeds += [Seed(url, hops) for url in taken]
             if self._state.crawl is not None and self._leading():
                 # They are taken: what does not work now, as when two come at once, `send` does.
                 with contextlib.suppress(EngineError):

@@ -95,6 +95,10 @@ def test_urls_that_were_never_met(exported: Crawl) -> None:
     done = gossamer("why", "mailto:x@example.org", "--out", exported.out)
     assert done.returncode == 0
     assert "no URL to visit" in done.stdout
+    # As a seed may be written; and what is out of scope may well have been linked to.
+    done = gossamer("why", "example.org/picture.jpg", "--out", exported.out)
+    assert "http://example.org/picture.jpg" in done.stdout
+    assert "no: it is out of scope, so links to it are not taken" in done.stdout
 
 
 def next_queued(crawl: Crawl) -> tuple[str, int]:

@@ -172,3 +172,27 @@ def test_a_host_that_gave_no_robots_rules_is_tried_at_once_by_retry(
         assert pages.asked[0] == "/robots.txt"
     failed = [line for line in read_log(out) if line.outcome == "connect_failed"]
     assert len(failed) == 1, "tried at once, not later"
+
+
+def test_time_that_passed_after_the_last_visit_is_kept(
+    closed: socket.socket, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = [
+        sys.executable, "-m", "gossamer.cli.main", "crawl", f"http://127.0.0.1:{closed.getsockname()[1]}/",
+        "--allow-private", "--out", str(out), "--json",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stderr is not None
+        assert one.stdout is not None
+        for line in one.stderr:
+            if "next try in" in line:
+                break
+        one.terminate()
+        told = json.loads(one.stdout.read().splitlines()[-1])["seconds"]
+        one.stderr.read()
+    status = json.loads(gossamer("status", "--out", out, "--json").stdout)
+    assert told > 0.9
+    assert status["seconds"] == pytest.approx(told, abs=0.3)

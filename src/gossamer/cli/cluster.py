@@ -23,13 +23,13 @@ from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import take_seeds
 from gossamer.cli.serving import tell_where
 from gossamer.cli.stopped import check_kind
-from gossamer.cli.summary import as_json, had_nothing, show_summary
+from gossamer.cli.summary import as_json, ended_as, had_nothing, show_summary
 from gossamer.cli.verbose import log_what_counts
 from gossamer.cli.view import Target, View, make_view
 from gossamer.cluster.local import LocalCluster
 from gossamer.cluster.shared_settings import engine_access
 from gossamer.cluster.store import open_store
-from gossamer.cluster.summary import Summary
+from gossamer.cluster.summary import Summary, last_summary
 from gossamer.control.api.server import check as check_serving
 from gossamer.control.leader.backup import Backup
 from gossamer.engine import Access, connect
@@ -38,6 +38,7 @@ from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
+from gossamer.node.runs import recorded
 from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
 from gossamer.node.unanswered import lost_seeds
@@ -117,9 +118,11 @@ def cluster(
         control_port=effective.control.port,
         log_options=["--log-level", least.value, *(["--log-json"] if log_json else [])],
     )
-    # One of an earlier run would be taken for ours.
-    (out / "control" / "url").unlink(missing_ok=True)
-    with interrupt.installed():
+    with interrupt.installed(), recorded(out, "cluster", resumed=resume) as record:
+        before = last_summary(out) if resume else None
+        record.begin(pages=before.pages if before is not None else 0)
+        # One of an earlier run would be taken for ours.
+        (out / "control" / "url").unlink(missing_ok=True)
         seeds_left = taken if begun else []
         view = make_view(
             title=str(out),
@@ -129,6 +132,8 @@ def cluster(
         summary = asyncio.run(
             _run(local, view, interrupt, resume, seeds_left, changes, quiet=quiet)
         )
+        how = ended_as(summary.progress, interrupted=_interrupted(summary, interrupt))
+        record.end(how, pages=summary.progress.pages)
     seeds_are_safe(out)
     finish_files(out, effective)
     restored = asyncio.run(bring_back_files(out, effective))

@@ -16,7 +16,7 @@ from gossamer.cli.json_output import print_json
 from gossamer.cli.seeds import take_seeds, tell_refused
 from gossamer.cli.serving import tell_where
 from gossamer.cli.stopped import check_kind
-from gossamer.cli.summary import as_json, had_nothing, show_summary
+from gossamer.cli.summary import as_json, ended_as, had_nothing, show_summary
 from gossamer.cli.verbose import log_what_counts
 from gossamer.cli.view import Target, View, make_view
 from gossamer.errors import UsageError
@@ -26,6 +26,7 @@ from gossamer.model.choices import Level, ScopeKind
 from gossamer.model.progress import Progress
 from gossamer.node.directory import prepare
 from gossamer.node.recent import visit_rows
+from gossamer.node.runs import RunRecord, recorded
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.node.start_check import check_start
 from gossamer.node.unanswered import lost_seeds
@@ -90,12 +91,13 @@ def crawl(
     log_what_counts(effective, seed_list)
     interrupt = Interrupt()
     standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
-    with interrupt.installed():
+    with interrupt.installed(), recorded(out, "crawl", resumed=resume) as record:
         view = _view(standalone, out, only_log=log_json or quiet)
         progress = asyncio.run(
-            _run(standalone, out, seed_list, interrupt, view, served=served, quiet=quiet)
+            _run(standalone, out, seed_list, interrupt, view, record, served=served, quiet=quiet)
         )
-    interrupted = bool(interrupt.count) or standalone.stop_wanted
+        interrupted = bool(interrupt.count) or standalone.stop_wanted
+        record.end(ended_as(progress, interrupted=interrupted), pages=progress.pages)
     show_summary(
         console(stderr=True, quiet=quiet),
         progress,
@@ -117,18 +119,20 @@ def _view(standalone: Standalone, out: Path, *, only_log: bool) -> View:
     return make_view(title=str(out), target=Target(limits.pages, limits.time), only_log=only_log)
 
 
-async def _run(
+async def _run(  # noqa: PLR0917
     standalone: Standalone,
     out: Path,
     seeds: list[str],
     interrupt: Interrupt,
     view: View,
+    record: RunRecord,
     *,
     served: bool,
     quiet: bool,
 ) -> Progress:
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(standalone)
+        await asyncio.to_thread(record.begin, pages=(await standalone.reading()).pages)
         refused = await standalone.add_seeds(seeds)
         tell_refused(refused, left=len(seeds) - len(refused))
         shows: list[Callable[[Progress], None]] = []

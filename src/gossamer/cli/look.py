@@ -14,7 +14,7 @@ import msgspec
 
 from gossamer import _native
 from gossamer.cli.stopped import is_cluster, owners, resume_command, view_nodes
-from gossamer.cluster.summary import Summary, at_the_end, total
+from gossamer.cluster.summary import at_the_end, last_summary, total
 from gossamer.control.client import find
 from gossamer.control.host_views import host_row
 from gossamer.control.schemas import HostRow
@@ -146,7 +146,7 @@ def _counters(node: _native.Node) -> Progress:
 
 def _counters_of_all(look: Look) -> Progress | None:
     states = list(look.readings.values())
-    last = _last_summary(look.out) if look.cluster else None
+    last = last_summary(look.out) if look.cluster else None
     if last is None or not states:
         return _total(states) if states else last
     missing = owners(look.out) - look.readings.keys()
@@ -161,14 +161,6 @@ def _total(readings: list[Progress]) -> Progress:
     if len(readings) == 1:
         return readings[0]
     return total([(one, True) for one in readings], Activity.FINISHED)
-
-
-def _last_summary(out: Path) -> Progress | None:
-    """What a cluster's control node read last; it counts nodes that were lost too."""
-    with contextlib.suppress(OSError, msgspec.MsgspecError):
-        text = (out / "control" / "summary.json").read_bytes()
-        return msgspec.json.decode(text, type=Summary).progress
-    return None
 
 
 def _ask_served(look: Look) -> bool:

@@ -44,13 +44,13 @@ def as_json(progress: Progress, out: Path, *, interrupted: bool = False) -> dict
         "waits": msgspec.to_builtins(progress.waits),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
-        "activity": _ended_as(progress, interrupted=interrupted).value,
+        "activity": ended_as(progress, interrupted=interrupted).value,
         "out": str(out),
         **({"doors": msgspec.to_builtins(progress.doors)} if progress.doors else {}),
     }
 
 
-def _ended_as(progress: Progress, *, interrupted: bool) -> Activity:
+def ended_as(progress: Progress, *, interrupted: bool) -> Activity:
     """An interrupt ends a crawl in the middle of what it does."""
     if not interrupted or progress.activity not in {Activity.RUNNING, Activity.PAUSED}:
         return progress.activity

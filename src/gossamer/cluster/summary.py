@@ -1,7 +1,9 @@
 """The crawl as a whole: sums over the nodes."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -178,3 +180,11 @@ def _doors(present: Iterable[Progress]) -> dict[str, DoorReport]:
                 last_failure=one.last_failure or other.last_failure,
             )
     return found
+
+
+def last_summary(out: Path) -> Progress | None:
+    """What a cluster's control node read last; it counts nodes that were lost too."""
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        text = (out / "control" / "summary.json").read_bytes()
+        return msgspec.json.decode(text, type=Summary).progress
+    return None

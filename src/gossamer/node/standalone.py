@@ -192,6 +192,10 @@ class Standalone:
             raise GossamerError("the crawl is not open", do="use it within its `async with` block")
         return self._node
 
+    async def reading(self) -> Progress:
+        """The counters as they are, without waiting for anything."""
+        return _decode(await self.ask(lambda node: node.step(0.0)))
+
     async def add_seeds(self, urls: list[str]) -> list[Refused]:
         """Puts seeds through the door into `seen`; gives those refused, with the reason."""
         reasons = await self.ask(lambda node: node.add_seeds(urls))

@@ -19,9 +19,21 @@ from gossamer.errors import FileError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import LogLine, LogReading
 from gossamer.node.directory import SEEDS, SETTINGS
+from gossamer.node.runs import RUNS
 from gossamer.pid_file import is_alive
 
-PARTS: Final = ("warc", "log", "nodes", "engine", "snapshots", "control", "state", SEEDS, SETTINGS)
+PARTS: Final = (
+    "warc",
+    "log",
+    "nodes",
+    "engine",
+    "snapshots",
+    "control",
+    "state",
+    RUNS,
+    SEEDS,
+    SETTINGS,
+)
 """All that a crawl writes. The settings go last: a directory with settings and no state is a crawl still."""
 _BROUGHT: Final = PAGES | {"not_modified", "dropped"}
 

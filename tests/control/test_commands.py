@@ -258,6 +258,15 @@ def test_slow_and_retry_from_the_command_line(crawl: Served, web_log: Path):
     assert told("slow", host, "--off")[0] == 0
     assert crawl.get(f"/hosts/{host}")["override"] is None
     assert told("retry", host)[0] == 0
+    # A port need not be typed where the name is enough.
+    name, _, port = host.rpartition(":")
+    assert port.isdigit()
+    code, text = told("slow", name, "--gap", "9s")
+    assert (code, host in text) == (0, True), text
+    assert crawl.get(f"/hosts/{host}")["override"] == 9.0
+    crawl.post(f"/hosts/{name}:81", {"action": "block"})
+    code, text = told("slow", name, "--gap", "8s")
+    assert (code, "with several ports" in text, f"{name}:81" in text) == (2, True, True), text
     for wrong in (
         ["slow", host],
         ["slow", host, "--gap", "7s", "--off"],

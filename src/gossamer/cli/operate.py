@@ -238,7 +238,8 @@ def _host(
 ) -> None:
     rows = []
     command = {"action": action} | ({} if seconds is None else {"seconds": seconds})
-    for host in hosts:
+    # All of them are found before the first is told anything.
+    for host in [_known_as(host, client) for host in hosts]:
         row = client.post(path_of("hosts", host), command)
         rows.append(row)
         if not json:
@@ -248,6 +249,28 @@ def _host(
             )
     if json:
         print_json({"hosts": rows})
+
+
+_NAMED = 5
+"""Hosts that are named to somebody who asks for one of several."""
+
+
+def _known_as(host: str, client: Client) -> str:
+    """The host as the crawl knows it: one with a port of its own is found without that too."""
+    try:
+        client.get(path_of("hosts", host))
+    except UsageError:
+        page = client.get("/hosts", search=f"^{host.lower()}:", limit=_NAMED)
+        names = [row["name"] for row in page["hosts"]]
+        if len(names) == 1:
+            return str(names[0])
+        if names:
+            listed = ", ".join(map(plain, names))
+            raise UsageError(
+                f"the crawl knows {plain(host)} with several ports", do=f"name one of: {listed}"
+            ) from None
+    # Whoever is not known is refused in the crawl's own words, or taken before it is met.
+    return host
 
 
 Hosts = Annotated[list[str], typer.Argument(help="Hosts, as in URLs.", metavar="HOST...")]

@@ -9,7 +9,8 @@ from tests.crawl.conftest import Starter
 from tests.crawl.crawling import ended, until
 
 from gossamer.errors import GossamerError, StateInUseError
-from gossamer.node.runs import RUNS, RunRecord, is_running, read_runs, recorded
+from gossamer.library.runs import RUNS, is_running, read_runs
+from gossamer.node.runs import RunRecord, recorded
 from gossamer.simweb import SimWeb
 
 

@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -22,15 +22,18 @@ _MOST: Final = 4 << 20
 """Bytes of the file that are read, from its end: some 10,000 runs."""
 
 Kind = Literal["crawl", "cluster"]
+Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
+"""Seconds since 1970, before the year 10000: what a date can be made of."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class Begin(msgspec.Struct, kw_only=True, tag_field="what", tag="begin"):
     """A line: a run begins."""
 
-    time: float
+    time: Moment
     kind: Kind
     resumed: bool
-    pages: int
+    pages: Count
     """Of all runs before."""
     version: str
 
@@ -38,10 +41,10 @@ class Begin(msgspec.Struct, kw_only=True, tag_field="what", tag="begin"):
 class End(msgspec.Struct, kw_only=True, tag_field="what", tag="end"):
     """A line: the run that began last has ended."""
 
-    time: float
+    time: Moment
     state: str
     """What the crawl did last, as `--json` has it (`activity`), or `failed`."""
-    pages: int | None
+    pages: Count | None
     """Of all runs, this one included; None: it failed, and nobody knows."""
     error: str = ""
 
@@ -130,5 +133,5 @@ def _lines(file: Path) -> Iterator[Begin | End]:
     except OSError:
         return
     for line in content.splitlines():
-        with contextlib.suppress(msgspec.MsgspecError):
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
             yield decoder.decode(line)

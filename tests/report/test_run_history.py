@@ -63,14 +63,14 @@ def test_real_runs_are_told_as_text_as_json_and_as_html(tmp_path: Path) -> None:
     assert runs[0]["began"] <= answer["began"] <= answer["ended"] <= runs[1]["ended"]
     text = gossamer("report", out).stdout
     table = text.partition("\nRuns\n")[2].partition("\n\n")[0].splitlines()
-    assert table[0].split() == ["run", "begun", "(UTC)", "took", "ended", "pages"]
+    assert table[0].split() == ["run", "begun", "(UTC)", "took", "state", "pages"]
     assert "limit reached" in table[1]
     assert table[2].split()[-2:] == ["finished", str(runs[1]["pages"])]
     assert len(table) == 3
     page = tmp_path / "report.html"
     assert gossamer("report", out, "--html", page).returncode == 0
     assert "<h2>Runs</h2>" in page.read_text()
-    assert '<td data-name="ended">limit reached</td>' in page.read_text()
+    assert '<td data-name="state">limit reached</td>' in page.read_text()
 
 
 def test_a_crawl_without_runs_says_nothing_of_them(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_last_ten_fit_into_80_columns(tmp_path: Path) -> None:
     noted(out, *stopped, ("killed", 0), ("disk_full", 10_000_000_005), kind="cluster")
     text = said(report_of(out))
     table = text.partition("\nRuns\n")[2].partition("\n\n")[0].splitlines()
-    assert table[0].split() == ["run", "begun", "(UTC)", "took", "kind", "ended", "pages"]
+    assert table[0].split() == ["run", "begun", "(UTC)", "took", "kind", "state", "pages"]
     first = " ".join(table[1].split())
     assert first == "3 2026-01-03 10:00:00 1 min 30 s cluster stopped 1 000 000 000"
     assert "not known" in table[9]

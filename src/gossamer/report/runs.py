@@ -11,7 +11,7 @@ from gossamer.report.moments import moment
 from gossamer.words import count, counted_are, plain, span
 
 NOT_KNOWN: Final = "not known"
-_ENDED: Final[dict[str, str]] = {
+_STATES: Final[dict[str, str]] = {
     RUNNING: "running", KILLED: "killed", FAILED: "failed",
     Activity.FINISHED: "finished", Activity.LIMIT_REACHED: "limit reached",
     Activity.STOPPED: "stopped", Activity.DISK_FULL: "disk full",
@@ -26,7 +26,7 @@ class RunRow(NamedTuple):
     """UTC"""
     took: str
     kind: str
-    ended: str
+    state: str
     pages: str
 
 
@@ -64,7 +64,7 @@ def _row(run: Run) -> RunRow:
         begun=moment(run.began),
         took=_took(run),
         kind=run.kind,
-        ended=_ENDED.get(run.state) or plain(run.state, 40),
+        state=_STATES.get(run.state) or plain(run.state, 40),
         pages=NOT_KNOWN if run.pages is None else count(run.pages),
     )
 

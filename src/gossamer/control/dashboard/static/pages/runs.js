@@ -1,7 +1,7 @@
 // Runs: each start of the crawl, how it ended and what it brought.
 
 import { keepAsking } from "../asking.js";
-import { button, empty, fill, h, link, web } from "../dom.js";
+import { button, empty, fill, h, link, plain, web } from "../dom.js";
 import { capital, count, date, span, words } from "../format.js";
 import { Table } from "../table.js";
 
@@ -31,7 +31,7 @@ export function show(root, context) {
     { label: "Run", order: (run) => run.number, of: (run) => run.number },
     { label: "Begun", order: (run) => run.began, of: (run) => date(run.began) },
     { label: "Took", number: true, order: took, of: (run) => span(took(run)) },
-    { label: "Ended", order: (run) => run.state, of: (run) => [run.state, run.error], draw: ending },
+    { label: "State", order: (run) => run.state, of: (run) => [run.state, run.error], draw: state },
     { label: "Pages", number: true, order: (run) => run.pages, of: (run) => count(run.pages) },
     { label: "Pages in all", number: true, order: (run) => run.pages_in_all, of: (run) => count(run.pages_in_all) },
     { label: "Version", order: (run) => run.version, of: (run) => run.version, draw: (run) => web(run.version, "cut") },
@@ -53,9 +53,9 @@ export function show(root, context) {
 }
 
 /** @param {RunView} run */
-function ending(run) {
-  const state = h("span", { class: `pill ${TONES[run.state] ?? "calm"}` }, web(capital(words(run.state))));
-  return run.error ? [state, " ", web(run.error, "cut")] : state;
+function state({ state: name, error }) {
+  const pill = h("span", { class: `pill ${TONES[name] ?? "calm"}` }, web(capital(words(name))));
+  return error ? [pill, " ", h("span", { title: plain(error) }, web(error, "cut"))] : pill;
 }
 
 /**

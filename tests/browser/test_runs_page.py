@@ -82,6 +82,7 @@ def test_a_run_that_was_killed_is_shown_with_what_goes_on(
         expect(rows.nth(0)).to_contain_text("Killed")
         expect(rows.nth(1)).to_contain_text(re.compile(rf"Limit reached\s*{first.pages}"))
         hint = tab.page.locator("main .hint")
+        expect(hint).to_be_visible()
         expect(hint).to_contain_text("The last run was killed")
         expect(hint.locator("code")).to_contain_text(f"gossamer crawl --resume --out {copy.out}")
 

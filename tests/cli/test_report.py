@@ -220,6 +220,7 @@ def test_looking_changes_nothing(done: Done, tmp_path: Path) -> None:
     assert sorted(file.name for file in copy.out.iterdir()) == [
         "crawl.toml",
         "log",
+        "runs.jsonl",
         "state",
         "warc",
     ]

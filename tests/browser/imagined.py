@@ -13,6 +13,7 @@ from typing import Any
 from gossamer.control.command_list import CommandList, Wanted
 from gossamer.control.event_log import EventLog
 from gossamer.control.readings import Readings
+from gossamer.control.run_pages import run_page
 from gossamer.control.schemas import (
     Alert,
     Change,
@@ -48,6 +49,7 @@ from gossamer.control.schemas import (
     RobotsText,
     RobotsVerdict,
     RobotsView,
+    RunPage,
     SeedSubmission,
     SettingsView,
     Severity,
@@ -68,6 +70,7 @@ from gossamer.control.schemas.urls import LastVisit, ParametersView, ParameterVi
 from gossamer.control.service import NotKnownError, RefusedError
 from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import Submissions, fates
+from gossamer.library.runs import Run
 from gossamer.model.progress import Activity
 from gossamer.settings import CrawlSettings
 
@@ -107,6 +110,12 @@ class ImaginedCluster:
         """Patterns that were taken up."""
         self.node_states = dict.fromkeys(NODES, NodeState.RUNNING) | {"west": NodeState.SILENT}
         begun = time.time()
+        self.runs_so_far = [
+            _run(1, "limit_reached", begun - 400_000, 90_000),
+            _run(2, "failed", begun - 300_000, 12, error=HOSTILE),
+            _run(3, "killed", begun - 200_000, None),
+            _run(4, "running", begun - 900, 230_000),
+        ]
         for back in range(900, 0, -1):
             self.readings.add(self._at(begun - back))
         for kind, text in (
@@ -237,6 +246,9 @@ class ImaginedCluster:
 
     async def history(self, seconds: float) -> History:
         return self.readings.page(seconds, time.time())
+
+    async def runs(self, before: int | None, limit: int) -> RunPage:
+        return run_page(self.runs_so_far, before, limit)
 
     def _node(self, name: str) -> NodeView:
         index, now = NODES.index(name), time.time()
@@ -558,3 +570,11 @@ class ImaginedCluster:
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         return self.event_log.watch(after)
+
+
+def _run(number: int, state: str, began: float, pages: int | None, *, error: str = "") -> Run:
+    return Run(
+        number=number, kind="cluster", resumed=number > 1, version="0.1.0", began=began,
+        ended=None if state in {"killed", "running"} else began + 5000 * number, state=state,
+        pages=pages, pages_in_all=None if pages is None else 100_000 * number, error=error,
+    )  # fmt: skip

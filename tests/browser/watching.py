@@ -11,6 +11,7 @@ PAGES = {
     "log": "Fetch log",
     "settings": "Settings",
     "seeds": "Seeds",
+    "runs": "Runs",
     "events": "Events",
 }
 _VIOLATIONS = """

@@ -220,6 +220,7 @@ def test_looking_changes_nothing(done: Done, tmp_path: Path) -> None:
     assert sorted(file.name for file in copy.out.iterdir()) == [
         "crawl.toml",
         "log",
+        "runs.jsonl",
         "state",
         "warc",
     ]
@@ -281,7 +282,12 @@ def test_a_crawl_that_was_killed_is_reported_to_its_last_commit(tmp_path: Path) 
         assert gossamer("audit", running.out).returncode == 0
         status = gossamer("status", "--out", running.out)
         assert status.returncode == 0
-        assert "It was stopped, or ended by itself" in status.stdout
+        assert "It was killed; " in status.stdout
+        (run,) = report["runs"]
+        assert (run["state"], run["ended"], run["pages"]) == ("killed", None, report["pages"])
+        assert f"The last run was killed: it could not write down its end. Go on with: {report['go_on']}" in (
+            gossamer("report", running.out).stdout
+        )  # fmt: skip
         # The next start cuts what was not committed; then the files have the same pages.
         limit = str(report["pages"])
         assert (

@@ -9,7 +9,8 @@ from tests.crawl.conftest import Starter
 from tests.crawl.crawling import ended, until
 
 from gossamer.errors import GossamerError, StateInUseError
-from gossamer.node.runs import RUNS, RunRecord, is_running, read_runs, recorded
+from gossamer.library.runs import RUNS, is_running, read_runs
+from gossamer.node.runs import RunRecord, recorded
 from gossamer.simweb import SimWeb
 
 
@@ -118,3 +119,23 @@ def test_a_line_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
     record.end("finished", pages=9)
     runs = read_runs(tmp_path)
     assert [(run.state, run.pages) for run in runs] == [("stopped", 7), ("finished", 2)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"what":"begin","time":1e300,"kind":"crawl","resumed":false,"pages":0,"version":"1"}',
+        b'{"what":"begin","time":1,"kind":"crawl","resumed":false,"pages":-1,"version":"1"}',
+        b'{"what":"begin","time":1,"kind":"crawl","resumed":false,"pages":0,"version":"\xff"}',
+        b'{"what":"begin","time":1,"kind":"spider","resumed":false,"pages":0,"version":"1"}',
+        b"[1, 2]",
+        b"",
+    ],
+)
+def test_a_line_that_nobody_can_use_is_left_out(tmp_path: Path, line: bytes) -> None:
+    record = RunRecord(tmp_path, "crawl", resumed=False)
+    record.begin(pages=0)
+    record.end("stopped", pages=7)
+    whole = (tmp_path / RUNS).read_bytes()
+    (tmp_path / RUNS).write_bytes(line + b"\n" + whole + line + b"\n")
+    assert [(run.state, run.pages) for run in read_runs(tmp_path)] == [("stopped", 7)]

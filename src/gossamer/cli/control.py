@@ -88,6 +88,8 @@ def control(
         expect=expect,
         until_done=until_done,
         resume=resume,
+        # `gossamer cluster` starts it so, in its own directory.
+        crawl=out.parent if supervised else None,
     )
 
     async def run() -> Summary:

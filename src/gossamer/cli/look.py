@@ -20,6 +20,7 @@ from gossamer.control.host_views import host_row
 from gossamer.control.schemas import HostRow
 from gossamer.errors import GossamerError, NoCrawlError, SettingsError, StateInUseError
 from gossamer.library import log_files, warc_files
+from gossamer.library.runs import read_runs
 from gossamer.model.findings import ALL, findings
 from gossamer.model.progress import Activity, Progress
 from gossamer.report import Known
@@ -51,7 +52,10 @@ class Look:
     committed: dict[Path, int] = field(default_factory=dict)
     """Of each log or WARC file that goes on after what was committed: the bytes before."""
 
-    def known(self) -> Known:
+    def known(self, logged: int | None = None) -> Known:
+        """`logged`: pages of the log, if it was read; counts where a state does not tell, or not as late."""
+        progress = None if self.running else self.progress
+        pages = progress.pages if progress else logged
         return Known(
             out=self.out,
             cluster=self.cluster,
@@ -60,6 +64,7 @@ class Look:
             progress=self.progress,
             resume=resume_command(self.out),
             notes=self.notes,
+            runs=read_runs(self.out, pages=pages),
         )
 
     def host(self, name: str) -> Standing | None:

@@ -49,7 +49,7 @@ def open_(
         settings = _control(look.settings, port, address)
         with _place(directory) as place:
             visits = read_log_of(directory, loud, look.committed)
-            crawl = ArchivedCrawl(look.known(), visits, look.nodes, look.readings)
+            crawl = ArchivedCrawl(look.known(visits.pages), visits, look.nodes, look.readings)
             asyncio.run(_serve(crawl, settings, place, any_port=port is None, quiet=quiet))
 
 

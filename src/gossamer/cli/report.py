@@ -41,7 +41,8 @@ def report(
     """Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."""
     loud = loudness(quiet=quiet, verbose=verbose)
     with looked_at(directory) as look:
-        known, visits = look.known(), read_log_of(directory, loud, look.committed)
+        visits = read_log_of(directory, loud, look.committed)
+        known = look.known(visits.pages)
         silent = [] if look.running else no_robots(visits.hosts.all(), look.host)
     with told("reading the WARC files", "", loud):
         types = read_content(

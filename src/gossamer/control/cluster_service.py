@@ -30,6 +30,7 @@ from gossamer.control.node_views import NodeViews
 from gossamer.control.partition_sizes import PartitionSizes
 from gossamer.control.pattern_views import words
 from gossamer.control.replicated_logs import ReplicatedLogs
+from gossamer.control.run_pages import run_page
 from gossamer.control.schemas import (
     Alert,
     Change,
@@ -55,6 +56,7 @@ from gossamer.control.schemas import (
     PartitionView,
     PatternPage,
     PatternQuery,
+    RunPage,
     SeedSubmission,
     SettingsView,
     Status,
@@ -78,6 +80,7 @@ from gossamer.control.setting_changes import SettingChanges
 from gossamer.control.setting_history import SettingHistory
 from gossamer.control.submissions import FIRST, MOST_FIRST, Submissions, fates, made
 from gossamer.errors import GossamerError
+from gossamer.library.runs import read_runs
 from gossamer.model.progress import Activity, Progress
 
 HAPPENED = {"handed_over": EventKind.HAND_OVER, "host_decided": EventKind.HOST_DECIDED}
@@ -91,10 +94,17 @@ class ClusterService:
     """Sees and steers a cluster. Safe on every control node, leading or not."""
 
     def __init__(
-        self, node: ControlNode, directory: Path, logs: ReplicatedLogs, clock: Clock = SYSTEM
+        self,
+        node: ControlNode,
+        directory: Path,
+        logs: ReplicatedLogs,
+        clock: Clock = SYSTEM,
+        *,
+        crawl: Path | None = None,
     ) -> None:
-        """`clock`: the control node's."""
+        """`clock`: the control node's. `crawl`: the directory of the crawl, if `gossamer cluster` runs it."""
         self._node = node
+        self._crawl = crawl
         self._clock = clock
         self._logs = logs
         self._event_log = EventLog(directory / "events.jsonl", partial(logs.post, "events"))
@@ -262,6 +272,13 @@ class ClusterService:
 
     def watch(self, after: int | None) -> AsyncIterator[Status | Event]:
         return self._event_log.watch(after)
+
+    async def runs(self, before: int | None, limit: int) -> RunPage:
+        if self._crawl is None:
+            return run_page([], before, limit)
+        last = self._monitor.last
+        pages = last.pages if last is not None else None
+        return run_page(await asyncio.to_thread(read_runs, self._crawl, pages=pages), before, limit)
 
     async def control_nodes(self) -> list[ControlNodeView]:
         return self._monitor.status().control

@@ -37,6 +37,8 @@ class ControlProcess:
     expect: int = 1
     until_done: bool = False
     resume: bool = False
+    crawl: Path | None = None
+    """The directory of the crawl, if `gossamer cluster` runs it."""
 
     async def run(
         self,
@@ -90,7 +92,7 @@ class ControlProcess:
         control = self.settings.control
         try:
             async with (
-                ClusterService(node, self.out, logs) as service,
+                ClusterService(node, self.out, logs, crawl=self.crawl) as service,
                 serve(service, control, self.out, await self._listener(), audit) as serving,
             ):
                 node.served_at(serving.url)

@@ -32,6 +32,7 @@ from gossamer.control.schemas import (
     PartitionMap,
     PatternPage,
     PatternQuery,
+    RunPage,
     SeedSubmission,
     SettingsView,
     Status,
@@ -108,6 +109,9 @@ class Service(Protocol):
 
     async def history(self, seconds: float) -> History:
         """Readings of the last `seconds`, at the finest step that reaches back so far."""
+
+    async def runs(self, before: int | None, limit: int) -> RunPage:
+        """Each start of the crawl, the last first; none where no file tells them."""
 
     async def nodes(self) -> list[NodeView]: ...
 

@@ -25,6 +25,7 @@ from gossamer.control.host_views import (
 )
 from gossamer.control.monitor import COUNTERS, Monitor
 from gossamer.control.pattern_views import pattern_page, taken_up, words
+from gossamer.control.run_pages import run_page
 from gossamer.control.running_crawl import NODE, RunningCrawl, StandaloneSettings
 from gossamer.control.schemas import (
     Alert,
@@ -53,6 +54,7 @@ from gossamer.control.schemas import (
     PartitionView,
     PatternPage,
     PatternQuery,
+    RunPage,
     SeedSubmission,
     SettingsView,
     Status,
@@ -80,6 +82,7 @@ from gossamer.control.visit_pages import read_cursor, visit_page, wanted
 from gossamer.disk import free_bytes
 from gossamer.errors import DiskFullError, GossamerError
 from gossamer.library.log_search import Found, search_log
+from gossamer.library.runs import read_runs
 from gossamer.library.stored_text import stored_text
 from gossamer.model.findings import findings
 from gossamer.model.host_decisions import take_decisions
@@ -268,6 +271,10 @@ class StandaloneService:
                 self._histories.clear()
             self._histories[seconds] = self._monitor.readings.page(seconds, time.time())
         return self._histories[seconds]
+
+    async def runs(self, before: int | None, limit: int) -> RunPage:
+        pages = self._progress.pages if self._progress is not None else None
+        return run_page(await asyncio.to_thread(read_runs, self._out, pages=pages), before, limit)
 
     def _node(self, status: Status) -> NodeView:
         return NodeView(

@@ -1,4 +1,4 @@
-"""The runs of a crawl: each start of it in a directory, until it ended, with what it brought.
+"""The runs of a crawl, written down: each start of it in a directory, until it ended, with what it brought.
 
 Takes: the directory, and the counters when a run begins and ends. Gives: `runs.jsonl`, a line for each begin and each
 end, first first. Guarantees: a run that was killed has a begin and no end, so it is told apart from one that ended;
@@ -12,63 +12,17 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 import gossamer
 from gossamer.errors import FileError, StateInUseError
+from gossamer.library.runs import FAILED, RUNS, Begin, End, Kind
 
-RUNS: Final = "runs.jsonl"
-FAILED: Final = "failed"
 _TRIES: Final = 100
 _LONG: Final = 1000
 """Characters of an error that are kept."""
-_MOST: Final = 4 << 20
-"""Bytes of the file that are read, from its end: some 10,000 runs."""
-
-Kind = Literal["crawl", "cluster"]
-
-
-class Begin(msgspec.Struct, kw_only=True, tag_field="what", tag="begin"):
-    """A line: a run begins."""
-
-    time: float
-    kind: Kind
-    resumed: bool
-    pages: int
-    """Of all runs before."""
-    version: str
-
-
-class End(msgspec.Struct, kw_only=True, tag_field="what", tag="end"):
-    """A line: the run that began last has ended."""
-
-    time: float
-    state: str
-    """What the crawl did last, as `--json` has it (`activity`), or `failed`."""
-    pages: int | None
-    """Of all runs, this one included; None: it failed, and nobody knows."""
-    error: str = ""
-
-
-class Run(msgspec.Struct, kw_only=True):
-    """A run, as it is told."""
-
-    number: int
-    kind: Kind
-    resumed: bool
-    version: str
-    began: float
-    ended: float | None
-    """None: it goes on, or nobody knows when it was killed."""
-    state: str
-    """`running`; `finished`, `limit_reached`, `stopped`, `disk_full`, `failed`; `killed`."""
-    pages: int | None
-    """That it brought; None: not known (yet)."""
-    pages_in_all: int | None
-    """Of the crawl, when it ended."""
-    error: str = ""
 
 
 class RunRecord:
@@ -130,75 +84,6 @@ def recorded(out: Path, kind: Kind, *, resumed: bool) -> Iterator[RunRecord]:
     except BaseException as error:
         record.end(FAILED, error=str(error) or type(error).__name__)
         raise
-
-
-def is_running(out: Path) -> bool:
-    """Whether a run holds the directory. Also where it may only be read."""
-    try:
-        handle = os.open(out / RUNS, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
-def read_runs(out: Path, *, pages: int | None = None) -> list[Run]:
-    """The runs of a directory, first first; none of a crawl that was made before runs were written down.
-
-    `pages`: how many the crawl has, if the caller knows; a run that was killed did not tell its own.
-    """
-    # Before the lines: a run that ends meanwhile has its end among them.
-    running = is_running(out)
-    told: list[tuple[Begin, End | None]] = []
-    for line in _lines(out / RUNS):
-        if isinstance(line, Begin):
-            told.append((line, None))
-        elif told and told[-1][1] is None:
-            told[-1] = (told[-1][0], line)
-    # What a killed run brought is seen at the start of the next.
-    after: list[int | None] = [*(begin.pages for begin, _ in told[1:]), pages]
-    return [
-        _run(number, begin, end, after[number - 1], running=running and number == len(told))
-        for number, (begin, end) in enumerate(told, start=1)
-    ]
-
-
-def _run(number: int, begin: Begin, end: End | None, then: int | None, *, running: bool) -> Run:
-    in_all = then if end is None or end.pages is None else end.pages
-    open_ended = "running" if running else "killed"
-    return Run(
-        number=number,
-        kind=begin.kind,
-        resumed=begin.resumed,
-        version=begin.version,
-        began=begin.time,
-        ended=None if end is None else end.time,
-        state=open_ended if end is None else end.state,
-        pages=None if in_all is None else max(0, in_all - begin.pages),
-        pages_in_all=in_all,
-        error="" if end is None else end.error,
-    )
-
-
-def _lines(file: Path) -> Iterator[Begin | End]:
-    decoder = msgspec.json.Decoder(Begin | End)
-    try:
-        with file.open("rb") as lines:
-            size = os.fstat(lines.fileno()).st_size
-            if size > _MOST:
-                lines.seek(size - _MOST)
-                lines.readline()
-            content = lines.read(_MOST)
-    except OSError:
-        return
-    for line in content.splitlines():
-        with contextlib.suppress(msgspec.MsgspecError):
-            yield decoder.decode(line)
 
 
 def _locked(handle: int) -> bool:

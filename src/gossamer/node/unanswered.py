@@ -18,8 +18,8 @@ from gossamer.counts import PAGES
 from gossamer.errors import FileError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.library.fetch_log import LogLine, LogReading
+from gossamer.library.runs import RUNS
 from gossamer.node.directory import SEEDS, SETTINGS
-from gossamer.node.runs import RUNS
 from gossamer.pid_file import is_alive
 
 PARTS: Final = (

@@ -8,6 +8,7 @@ import msgspec
 
 import gossamer
 from gossamer.counts import beside_pages, visits_to_pages
+from gossamer.library.runs import FAILED, KILLED, Run
 from gossamer.limits import Limit, reached
 from gossamer.model.progress import Activity, Progress
 from gossamer.policy.hosts.outcomes import FORMER, REACTIONS, Group, group
@@ -42,6 +43,8 @@ class Known(msgspec.Struct, frozen=True):
     resume: str
     """The command that goes on with it."""
     notes: list[str] = []
+    runs: list[Run] = []
+    """First first; none of a crawl that was made before runs were written down."""
 
 
 def build(
@@ -50,17 +53,17 @@ def build(
     """`silent`: hosts with URLs queued that gave no robots file."""
     progress = known.progress
     state, words = ending(known)
-    over = state in {Activity.FINISHED, Activity.RUNNING}
     return Report(
         directory=str(known.out),
         mode="cluster" if known.cluster else "standalone",
         nodes=sorted(visits.nodes),
         state=state.value,
         state_words=words,
-        go_on=None if over or state is Activity.UNKNOWN else resume_of(known),
+        go_on=go_on_with(known),
         began=visits.began,
         ended=visits.ended,
         seconds=round(progress.seconds, 3) if progress else None,
+        runs=known.runs,
         lines=visits.lines,
         visits=visits.visits,
         # One count everywhere: the state's own, unless the log has gone on since it was asked.
@@ -125,15 +128,27 @@ def ending(known: Known) -> Ending:
     queued = f"{counted_are(progress.urls_queued, 'URL')} still queued"
     limit = _reached(known)
     if limit is None:
-        words = f"It was stopped, or ended by itself before it was done; {queued}."
-        return Ending(Activity.STOPPED, words)
+        return Ending(Activity.STOPPED, f"{_stopped(known)}; {queued}.")
     return Ending(Activity.LIMIT_REACHED, f"It ended at its limit of {limit.words}; {queued}.")
+
+
+def _stopped(known: Known) -> str:
+    """Why it has not come to its end, as far as its last run tells."""
+    last = known.runs[-1].state if known.runs else None
+    told = {KILLED: "It was killed", FAILED: "It failed", Activity.STOPPED: "It was stopped"}
+    return told.get(last or "", "It was stopped, or ended by itself before it was done")
 
 
 def _reached(known: Known) -> Limit | None:
     if known.progress is None:
         return None
     return reached((known.settings or CrawlSettings()).limits, known.progress)
+
+
+def go_on_with(known: Known) -> str | None:
+    """The command that goes on with the crawl; None: it runs, nothing is left, or there is no state to go on with."""
+    done = {Activity.FINISHED, Activity.RUNNING, Activity.UNKNOWN}
+    return None if ending(known).state in done else resume_of(known)
 
 
 def resume_of(known: Known) -> str:

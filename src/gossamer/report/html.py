@@ -13,10 +13,12 @@ from gossamer.report.markup import Html, joined, prose, tag, web
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
 from gossamer.report.plots import Layer, Part, bar, keys, parts_bar, peak, stacked
+from gossamer.report.runs import head, shown_runs
 from gossamer.report.style import CSS
 from gossamer.words import count, counted, size, span
 
 STEPS = 120
+RUNS = 50
 EACH = 15
 """Depths up to which each has its own label."""
 _STATES = {
@@ -40,7 +42,7 @@ def as_html(report: Report) -> str:
         tag("style", Html(CSS)),
     )
     parts = [
-        _head(report, name), _tiles(report), _over_time(report), _outcomes(report), _by_host(report),
+        _head(report, name), _tiles(report), _runs(report), _over_time(report), _outcomes(report), _by_host(report),
         _missing(report), _halves(*_hosts(report), _depth(report)), _halves(_refusals(report), _links(report)),
         _halves(_pages(report), _duplicates(report), *_content(report)), _settings(report), _notes(report), _foot(report),
     ]  # fmt: skip
@@ -114,6 +116,33 @@ def _tiles(report: Report) -> Html:
         ),
         class_="tiles",
     )
+
+
+def _runs(report: Report) -> Html:
+    shown = shown_runs(report, RUNS)
+    if not shown.rows:
+        return Html("")
+    numbers = frozenset(
+        place for place, name in enumerate(shown.columns) if name in {"took", "pages"}
+    )
+    rows = [
+        tag(
+            "tr",
+            *(
+                tag(
+                    "td",
+                    getattr(row, name),
+                    class_="n" if place in numbers else None,
+                    data_name=name,
+                )
+                for place, name in enumerate(shown.columns)
+            ),
+        )
+        for row in shown.rows
+    ]
+    notes = [tag("p", note, class_="soft sum") for note in shown.notes]
+    names = [head(name) for name in shown.columns]
+    return _card("Runs", _table(names, rows, numbers, "hosts"), *notes)
 
 
 def _over_time(report: Report) -> Html:

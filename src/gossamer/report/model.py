@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.library.runs import Run
 from gossamer.report.content import Content
 
 
@@ -75,6 +76,8 @@ class Report(msgspec.Struct, frozen=True):
     ended: float | None
     seconds: float | None
     """Time that the crawl has worked; None: only its state knows."""
+    runs: list[Run]
+    """First first; none of a crawl that was made before runs were written down."""
     lines: int
     visits: int
     pages: int

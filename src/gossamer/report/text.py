@@ -16,15 +16,18 @@ from gossamer.report.examples import SHOWN
 from gossamer.report.facts import cell, content_words, page_facts, squeezed, value
 from gossamer.report.model import HostLine, Report
 from gossamer.report.moments import moment
+from gossamer.report.runs import head, shown_runs
 from gossamer.words import command, count, counted, plain, size, span
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 BAR: Final = 20
+RUNS: Final = 10
 _COLOURS: Final = {Group.DONE: "green", Group.REFUSED: "yellow", Group.FAILED: "red"}
 
 
 def show(report: Report, console: Console) -> None:
     _head(report, console)
+    _runs(report, console)
     _over_time(report, console)
     _outcomes(report, console)
     _missing(report, console)
@@ -82,6 +85,22 @@ def _head(report: Report, console: Console) -> None:
     console.print(Text(", ".join(known)))
     if report.go_on:
         console.print(Text(f"Go on with: {report.go_on}"), soft_wrap=True)
+
+
+def _runs(report: Report, console: Console) -> None:
+    shown = shown_runs(report, RUNS)
+    if not shown.rows:
+        return
+    _title(console, "Runs")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in shown.columns:
+        right = name in {"run", "took", "pages"}
+        table.add_column(head(name), justify="right" if right else "left", no_wrap=True)
+    for row in shown.rows:
+        table.add_row(*(Text(getattr(row, name)) for name in shown.columns))
+    console.print(table)
+    for note in shown.notes:
+        console.print(Text(note), soft_wrap=True)
 
 
 def _over_time(report: Report, console: Console) -> None:

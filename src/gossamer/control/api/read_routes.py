@@ -24,6 +24,7 @@ from gossamer.control.schemas import (
     PartitionMap,
     PatternPage,
     PatternQuery,
+    RunPage,
     SettingsView,
     Status,
     StoredPage,
@@ -72,6 +73,11 @@ async def history(
     service: ServiceDep, seconds: Annotated[float, Query(gt=0, le=DECADE)] = 600.0
 ) -> History:
     return await service.history(seconds)
+
+
+@router.get("/runs", tags=["status"], summary="Each start of the crawl and its end, last first")
+async def runs(service: ServiceDep, before: Number = None, limit: Limit = 100) -> RunPage:
+    return await service.runs(before, limit)
 
 
 @router.get("/nodes", tags=["nodes"], summary="All crawl nodes")

@@ -12,6 +12,7 @@ from gossamer.control.archive.records import Records
 from gossamer.control.archive.standing import Standing
 from gossamer.control.archive.urls import Urls
 from gossamer.control.pattern_views import pattern_page
+from gossamer.control.run_pages import run_page
 from gossamer.control.schemas import (
     Alert,
     Change,
@@ -34,6 +35,7 @@ from gossamer.control.schemas import (
     PartitionMap,
     PatternPage,
     PatternQuery,
+    RunPage,
     SeedSubmission,
     SettingsView,
     Status,
@@ -49,6 +51,7 @@ from gossamer.control.schemas import (
 from gossamer.control.service import NotKnownError, RefusedError
 from gossamer.control.submissions import fates
 from gossamer.model.findings import findings
+from gossamer.report.build import go_on_with
 
 PAUSE = 1.0
 """Seconds between two signs of life to those who watch."""
@@ -99,6 +102,10 @@ class ArchiveService:
 
     async def history(self, seconds: float) -> History:
         return await asyncio.to_thread(history, self._crawl.visits, seconds)
+
+    async def runs(self, before: int | None, limit: int) -> RunPage:
+        known = self._crawl.known
+        return run_page(known.runs, before, limit, go_on=go_on_with(known))
 
     async def nodes(self) -> list[NodeView]:
         return await asyncio.to_thread(self._standing.nodes, await self.status())

@@ -44,6 +44,7 @@ from gossamer.control.schemas.patterns import (
     TakenUp,
     TakeUp,
 )
+from gossamer.control.schemas.runs import RunPage, RunView
 from gossamer.control.schemas.seeds import (
     SeedFate,
     SeedResult,
@@ -134,6 +135,8 @@ __all__ = [
     "RobotsVerdict",
     "RobotsView",
     "Role",
+    "RunPage",
+    "RunView",
     "SeedFate",
     "SeedResult",
     "SeedSubmission",

@@ -13,6 +13,7 @@ import * as log from "./pages/log.js";
 import * as nodes from "./pages/nodes.js";
 import * as overview from "./pages/overview.js";
 import * as partitions from "./pages/partitions.js";
+import * as runs from "./pages/runs.js";
 import * as seeds from "./pages/seeds.js";
 import * as settings from "./pages/settings.js";
 import * as submission from "./pages/submission.js";
@@ -51,6 +52,7 @@ const PAGES = [
   ["log", "Fetch log", log],
   ["settings", "Settings", settings],
   ["seeds", "Seeds", seeds, submission],
+  ["runs", "Runs", runs],
   ["events", "Events", events],
 ];
 /** @type {Record<string, string>} */

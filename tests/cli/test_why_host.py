@@ -15,8 +15,8 @@ def host_line(out: Path, url: str, name: str) -> str:
 
 
 def test_a_gap_of_its_own_is_named_also_where_the_site_asks_for_more(tmp_path: Path) -> None:
-    site = {"/": "page"}
-    patient = {
+    site: dict[str, str | Answer] = {"/": "page"}
+    patient: dict[str, str | Answer] = {
         "/": "page",
         "/robots.txt": Answer("User-agent: *\nCrawl-delay: 2\n", kind="text/plain"),
     }

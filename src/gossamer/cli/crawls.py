@@ -10,8 +10,10 @@ from rich.text import Text
 
 from gossamer.cli.console import console
 from gossamer.cli.json_output import print_json
+from gossamer.cli.loudness import Quiet
 from gossamer.crawls.listing import list_crawls
 from gossamer.crawls.schemas import CrawlList, CrawlRow
+from gossamer.errors import UsageError
 from gossamer.report.moments import moment
 from gossamer.words import command, count, counted, plain
 
@@ -28,9 +30,40 @@ def crawls(
         Path, typer.Argument(help="Where the crawls are, each in a folder.", metavar="FOLDER")
     ] = Path(),
     *,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve", help="Serve a page until Ctrl-C: the list, and a form that starts a crawl."
+        ),
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="With --serve: its port [default: 8790, or any].")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="With --serve: address to listen on [default: 127.0.0.1].")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="With --serve: control.names, control.tokens, control.certificate or control.key.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the crawls in a folder, how each stands and where its dashboard is."""
+    """List the crawls in a folder, or serve a page to start, stop and open them."""
+    if serve:
+        if json:
+            raise UsageError("--json lists and --serve serves", do="give one of them")
+        # A list need not load a web server.
+        from gossamer.cli.crawls_page import serve_page  # noqa: PLC0415
+
+        serve_page(folder, port=port, address=address, settings=settings or [], quiet=quiet)
+        return
+    if port is not None or address is not None or settings:
+        raise UsageError("--port, --address and --set say where to serve", do="give --serve too")
     found = list_crawls(folder)
     if json:
         print_json(found.model_dump(mode="json"))

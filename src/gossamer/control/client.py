@@ -92,14 +92,14 @@ class Client:
         body: object = None,
         *,
         timeout: float | None = None,
-        patience: float = PATIENCE,
+        patience: float | None = None,
     ) -> Any:
         """The answer's JSON; a refusal is an error with its reason.
 
         Where the engine or a node is away for a moment, which is a 503 with Retry-After, it is asked
         again for a while: `patience`.
         """
-        end = time.monotonic() + patience
+        end = time.monotonic() + (PATIENCE if patience is None else patience)
         while True:
             try:
                 return self._ask(method, path, body, timeout)

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from gossamer.control.schemas.base import Schema
+from gossamer.control.schemas.base import RequestSchema, Schema
+from gossamer.model.choices import ScopeKind
 
 State = Literal[
     "running", "paused", "disk_full", "finished", "limit_reached", "stopped", "killed", "failed",
@@ -38,3 +39,36 @@ class CrawlList(Schema):
     folder: str
     crawls: list[CrawlRow] = Field(description="those begun last first")
     left_out: int = Field(description="how many more there are")
+
+
+class NewCrawl(RequestSchema):
+    """A crawl to be started: what `gossamer crawl` is told."""
+
+    name: str = Field(max_length=300, description="of its folder, which is made")
+    seeds: str = Field(description="as in a file of seeds: a URL a line, # begins a comment")
+    scope: ScopeKind | None = Field(default=None, description="what links must share with a seed")
+    max_pages: int | None = Field(default=None, ge=1, le=2**53)
+    max_depth: int | None = Field(default=None, ge=0, le=2**31)
+    delay: str | None = Field(default=None, max_length=100, description="such as 1s or 250ms")
+    allow_private: bool = Field(default=False, description="visit loopback and private addresses")
+    contact: str | None = Field(
+        default=None, max_length=1000, description="of the operator, named in every request"
+    )
+    settings: str = Field(
+        default="", max_length=100_000, description="any settings, as stage.name=value a line"
+    )
+
+
+class GoOn(RequestSchema):
+    max_pages: int | None = Field(
+        default=None, ge=1, le=2**53, description="a new limit for the pages of all runs"
+    )
+
+
+class Entered(Schema):
+    """A crawl, and the way into its dashboard."""
+
+    crawl: CrawlRow
+    enter: str | None = Field(
+        description="address of its dashboard with the token to operate in the fragment; null: it has none"
+    )

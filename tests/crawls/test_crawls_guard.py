@@ -64,3 +64,19 @@ def test_what_cannot_be_read_is_refused(page: Page) -> None:
     assert page.ask("POST", "/api/v1/crawls", large).status == 413
     half = {"name": "a\ud800", "seeds": "http://127.0.0.1:1/"}
     assert page.ask("POST", "/api/v1/crawls", half).status == 422
+
+
+LED = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+def test_only_the_page_itself_may_be_opened_from_another_port(page: Page) -> None:
+    """As a dashboard is from the page of a folder; it holds no data."""
+    assert page.ask("GET", "/", token=None, headers=LED).status == 200
+    for path in ("/api/v1/crawls", "/static/api.js", "/favicon.ico", "//"):
+        assert page.ask("GET", path, headers=LED).status == 403, path
+    assert page.ask("POST", "/", {}, headers=LED).status == 403
+    for name, value in (
+        ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors"), ("Sec-Fetch-Dest", "iframe"),
+        ("Origin", "http://127.0.0.1:1"), ("Host", "evil.example"),
+    ):  # fmt: skip
+        assert page.ask("GET", "/", headers=LED | {name: value}).status == 403, name

@@ -138,6 +138,7 @@ def test_names_are_text_and_the_token_to_look_changes_nothing(
 
 def test_the_page_says_when_it_is_cut_off(tab: Tab, folder: FolderPage) -> None:
     assert folder.finish() == 0
+    expect(tab.page.locator(".lost")).to_be_visible()
     expect(tab.page.locator(".lost")).to_contain_text("does not answer")
     folder.begin("--port", folder_port(tab))
     expect(tab.page.locator(".live-mark")).to_have_attribute("data-state", "live")

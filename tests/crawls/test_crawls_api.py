@@ -88,6 +88,8 @@ def test_a_small_crawl_that_ends_at_once_is_no_refusal(page: Page) -> None:
         ({"settings": "politeness.dely=1s"}, "politeness.delay"),
         ({"settings": "nonsense"}, "stage.name=value"),
         ({"settings": "control.address=192.0.2.1"}, "cannot listen on 192.0.2.1"),
+        # Found only after the directory was begun.
+        ({"settings": "control.tokens=/usr"}, "/usr is open to others"),
         ({"seeds": "a.example\nnot a seed\n"}, None),
         ({"seeds": "# nothing\nnotaurl"}, "seed refused: line 2: notaurl: it names no site"),
         ({"seeds": " \n"}, "at least one is needed"),
@@ -221,9 +223,12 @@ def test_a_view_does_not_outlive_a_page_that_is_killed(tmp_path: Path) -> None:
 def test_a_crawl_that_is_killed_is_told_so(page: Page, web: SimWeb) -> None:
     """Though its process was started by the page, which has to wait for it."""
     page.start_crawl("doomed", web.url, delay="1s")
-    os.kill(int((page.out / "doomed/control/pid").read_text()), 9)
+    number = int((page.out / "doomed/control/pid").read_text())
+    os.kill(number, 9)
     row = page.until_state("doomed", "killed")
     assert row["dashboard"] is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
     on = page.do("doomed", "go_on", {})
     assert on.status == 200, on
     assert [run.state for run in read_runs(page.out / "doomed")] == ["killed", "running"]

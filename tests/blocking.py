@@ -17,7 +17,7 @@ ALLOWED: Final = [
     # The client of NATS asks for them by a call that it does not await; a file of a few lines.
     ("gossamer/engine/jetstream/credentials.py", {"data"}),
     # Once, before anything is served.
-    ("gossamer/control/api/app.py", {"make_app"}),
+    ("gossamer/control/api/app.py", {"guarded_app"}),
     # Modules that are loaded when they are asked for: once, and without them a start is slower.
     ("<frozen importlib._bootstrap>", {"_find_and_load"}),
 ]

@@ -19,7 +19,7 @@ settings.load_profile("patient")
 
 HERE: Final = Path(__file__).parent
 SLOW: Final = (
-    "browser/", "cluster/", "control/", "crawl/", "deploy/", "engine/",
+    "browser/", "cluster/", "control/", "crawl/", "crawls/", "deploy/", "engine/",
     "native/test_cluster_nodes", "native/test_doors_", "native/test_fetch_", "native/test_node_rules",
     "native/test_pool", "native/test_robots_redirect",
 )  # fmt: skip

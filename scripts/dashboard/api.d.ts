@@ -10,6 +10,8 @@ export type Change = Schemas["Change"];
 export type Command = Schemas["Command"];
 export type CommandInfo = Schemas["CommandInfo"];
 export type ControlNodeView = Schemas["ControlNodeView"];
+export type CrawlList = Schemas["CrawlList"];
+export type CrawlRow = Schemas["CrawlRow"];
 export type CrawlEvent = Schemas["Event"];
 export type DoubtedPattern = Schemas["DoubtedPattern"];
 export type EventKind = Schemas["EventKind"];
@@ -23,6 +25,7 @@ export type InnerView = Schemas["InnerView"];
 export type LastVisit = Schemas["LastVisit"];
 export type LoggedVisit = Schemas["LoggedVisit"];
 export type LearntParameter = Schemas["LearntParameter"];
+export type NewCrawl = Schemas["NewCrawl"];
 export type NodeCommand = Schemas["NodeCommand"];
 export type NodeView = Schemas["NodeView"];
 export type OutcomeView = Schemas["OutcomeView"];
@@ -61,7 +64,7 @@ export type Route<M extends Method> = {
 /** What a route answers when it does what was asked. */
 export type Answer<M extends Method, P extends string> = Operation<M, P> extends {
   responses: { 200: { content: { "application/json": infer A } } };
-} ? A : never;
+} ? A : Operation<M, P> extends { responses: { 201: { content: { "application/json": infer A } } } } ? A : never;
 
 type PathOf<O> = O extends { parameters: { path: infer A extends object } } ? { path: A } : { path?: never };
 type QueryOf<O> = O extends { parameters: { query: infer A extends object } }

@@ -78,7 +78,7 @@ def test_what_is_said_of_the_whole_loads_nothing_heavy(words: list[str]) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["crwal"], "no command is called 'crwal'; did you mean crawl?"),
+        (["crwal"], "no command is called 'crwal'; did you mean crawl or crawls?"),
         (["zzzzz"], "no command is called 'zzzzz'; gossamer --help lists them"),
         (["example.org"], "to crawl from it: gossamer crawl example.org"),
         (["--json", "crawl"], "no option --json; options follow the command"),

@@ -49,7 +49,7 @@ def test_the_table_is_that_of_the_commands() -> None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["cr"], ["crawl"]),
+        (["cr"], ["crawl", "crawls"]),
         (["sim"], ["simweb"]),
         (["crawl", "--max-"], ["--max-pages", "--max-depth"]),
         (["crawl", "--scope", ""], ["host", "domain", "prefix", "any"]),

@@ -71,7 +71,7 @@ def test_a_crawl_in_a_directory_of_that_name_is_told_of(copied: Crawl, tmp_path:
     copied.out.rename(out)
     said = ""
     for words in (
-        ["status", "--out", EVIL], ["report", EVIL], ["report", EVIL, "--html", f"{EVIL}.html"],
+        ["status", "--out", EVIL], ["crawls"], ["crawls", EVIL], ["crawls", "--json"], ["report", EVIL], ["report", EVIL, "--html", f"{EVIL}.html"],
         ["report", EVIL, "--json"], ["audit", EVIL], ["aliases", EVIL], ["patterns", EVIL],
         ["export", EVIL, "--output", f"{EVIL}.jsonl"], ["settings", "--out", EVIL, "fetch.contact"],
         ["why", "http://127.1.1.1/", "--out", EVIL], ["why", "http://evil\u202e.example/", "--out", EVIL, "--json"],

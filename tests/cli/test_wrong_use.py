@@ -10,7 +10,7 @@ from tests.cli.wrong_use import ASKING, IN_DIRECTORY, NOWHERE, URL, places, with
 from gossamer.cli.completion_table import read
 
 ENGINE = ["--engine", "nats://127.0.0.1:1"]
-NOTHING_NEEDED = {"settings", "simweb serve", "simweb truth"}
+NOTHING_NEEDED = {"crawls", "settings", "simweb serve", "simweb truth"}
 """They do their work without a word more."""
 
 

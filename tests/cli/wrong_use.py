@@ -38,8 +38,8 @@ IN_DIRECTORY: dict[str, list[str]] = {
     "nodes add": ["nodes", "add", "--out"],
 }
 """The directory comes last."""
-NO_DIRECTORY = {"control", "node", "simweb", "completion"}
-"""They look at none: what they are given is made, or they need none."""
+NO_DIRECTORY = {"crawls", "control", "node", "simweb", "completion"}
+"""They look at none: what they are given is made, they need none, or they look at a folder, which may hold none."""
 ASKING = [name for name, words in IN_DIRECTORY.items() if "--out" in words and name not in {"crawl", "cluster", "settings"}]  # fmt: skip
 """Those that ask a control node."""
 

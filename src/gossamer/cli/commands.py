@@ -22,6 +22,7 @@ GROUPS: Final[dict[str, list[Command]]] = {
         Command("settings", "settings:settings", "Explain the settings: meaning, how each is written, range, default, value in a crawl."),
     ],
     "Look at a crawl": [
+        Command("crawls", "crawls:crawls", "List the crawls in a folder, or serve a page to start, stop and open them."),
         Command("status", "operate:status", "Say how the crawl goes, or how it ended."),
         Command("report", "report:report", "Report what a crawl did: outcomes, hosts, types, what was not fetched and what would change that."),
         Command("open", "open:open_", "Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."),

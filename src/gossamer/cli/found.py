@@ -10,8 +10,9 @@ from typing import Protocol
 import msgspec
 
 from gossamer import _native
-from gossamer.cli.stopped import is_cluster, open_nodes, view_nodes
+from gossamer.cli.stopped import open_nodes, view_nodes
 from gossamer.control.client import Client, control_directory, find, is_served, path_of
+from gossamer.crawls.kinds import is_cluster
 from gossamer.errors import GossamerError, StateInUseError, UsageError
 from gossamer.model.findings import Findings, findings
 from gossamer.words import plain

@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 
 from gossamer import _native
-from gossamer.cli.stopped import is_cluster, owners, resume_command, view_nodes
+from gossamer.cli.stopped import view_nodes
 from gossamer.cluster.summary import at_the_end, last_summary, total
 from gossamer.control.client import find
 from gossamer.control.host_views import host_row
 from gossamer.control.schemas import HostRow
+from gossamer.crawls.kinds import is_cluster, owners, resume_command
 from gossamer.errors import GossamerError, NoCrawlError, SettingsError, StateInUseError
 from gossamer.library import log_files, warc_files
 from gossamer.library.runs import read_runs

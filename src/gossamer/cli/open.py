@@ -2,14 +2,10 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
-import signal
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -17,8 +13,11 @@ import typer
 from gossamer.cli.look import Look, looked_at
 from gossamer.cli.loudness import Quiet, Verbose, loudness
 from gossamer.cli.reading import read_log_of
-from gossamer.cli.serving import tell_where
-from gossamer.control.api.server import PortTakenError, listen, serve
+from gossamer.cli.serving import end_on_signals, listen_somewhere, tell_where
+from gossamer.cli.start import Supervised
+from gossamer.cli.supervised import told_to_end
+from gossamer.control.alone import alone
+from gossamer.control.api.server import serve
 from gossamer.control.archive import ArchivedCrawl, ArchiveService
 from gossamer.errors import StateInUseError
 from gossamer.node.temporary import temporary_directory
@@ -40,6 +39,7 @@ def open_(
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    supervised: Supervised = False,
 ) -> None:
     """Look at a crawl that has ended, or at a copy of one, in the dashboard; Ctrl-C ends it."""
     loud = loudness(quiet=quiet, verbose=verbose)
@@ -50,7 +50,10 @@ def open_(
         with _place(directory) as place:
             visits = read_log_of(directory, loud, look.committed)
             crawl = ArchivedCrawl(look.known(visits.pages), visits, look.nodes, look.readings)
-            asyncio.run(_serve(crawl, settings, place, any_port=port is None, quiet=quiet))
+            serving = _serve(
+                crawl, settings, place, any_port=port is None, quiet=quiet, supervised=supervised
+            )
+            asyncio.run(serving)
 
 
 def _in_use(look: Look) -> StateInUseError:
@@ -79,53 +82,29 @@ def _place(directory: Path) -> Iterator[Path]:
     control = directory / "control"
     if os.access(control if control.exists() else directory, os.W_OK):
         control.mkdir(mode=0o700, exist_ok=True)
-        with _alone(directory, control):
+        with alone(control, f"the crawl in {directory}"):
             yield control
         return
     with temporary_directory("gossamer-open-") as other:
         yield other
 
 
-@contextlib.contextmanager
-def _alone(directory: Path, control: Path) -> Iterator[None]:
-    """One view at a time has its address in a directory; an address alone proves nothing, it may be copied."""
-    handle = os.open(control, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        with contextlib.suppress(OSError):
-            where = (control / "url").read_text().strip()
-            raise StateInUseError(
-                f"the crawl in {directory} is open already", do=f"see {where}"
-            ) from error
-        raise StateInUseError(f"the crawl in {directory} is being opened already") from error
-    finally:
-        os.close(handle)
-
-
-def _end_on_signals(ended: asyncio.Event) -> None:
-    """Sets the event on Ctrl-C, SIGTERM and, but for `nohup`, the end of the terminal."""
-    loop = asyncio.get_running_loop()
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(ended.set)
-
-    # Not those of the event loop, which go with it: a second one must not break off the removal of the view.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, note)
-
-
 async def _serve(
-    crawl: ArchivedCrawl, settings: ControlSettings, place: Path, *, any_port: bool, quiet: bool
+    crawl: ArchivedCrawl,
+    settings: ControlSettings,
+    place: Path,
+    *,
+    any_port: bool,
+    quiet: bool,
+    supervised: bool,
 ) -> None:
     ended = asyncio.Event()
-    _end_on_signals(ended)
+    end_on_signals(ended)
+    if supervised:
+        told_to_end(ended)
     async with contextlib.AsyncExitStack() as stack:
         service = await stack.enter_async_context(ArchiveService(crawl))
-        listener = _listen(settings, any_port=any_port)
+        listener = listen_somewhere(settings, any_port=any_port)
         serving = await stack.enter_async_context(serve(service, settings, place, listener))
         # Before the server waits for them, watchers are let go.
         stack.callback(service.let_go)
@@ -138,13 +117,3 @@ async def _serve(
                 flush=True,
             )
         await ended.wait()
-
-
-def _listen(settings: ControlSettings, *, any_port: bool) -> socket.socket:
-    """At the crawl's own port; where that is taken and none was asked for, at any."""
-    try:
-        return listen(settings, "--port")
-    except PortTakenError:
-        if not any_port:
-            raise
-        return listen(settings.model_copy(update={"port": 0}), "--port")

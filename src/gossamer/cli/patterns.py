@@ -10,7 +10,7 @@ import typer
 
 from gossamer.cli.found import Running, check_host, check_take_up, open_crawl
 from gossamer.cli.json_output import print_json
-from gossamer.cli.stopped import resume_command
+from gossamer.crawls.kinds import resume_command
 from gossamer.errors import UsageError
 from gossamer.model.findings import Findings, Parameter
 from gossamer.policy.hosts.parameters import STATES

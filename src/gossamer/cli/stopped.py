@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gossamer import _native
-from gossamer.control.leader.backup import Backup
+from gossamer.crawls.kinds import is_cluster, node_directories, resume_command
 from gossamer.errors import (
     BrokenStateError,
     NoCrawlError,
@@ -24,39 +24,9 @@ from gossamer.node.leftovers import incarnation
 from gossamer.node.native_settings import to_native
 from gossamer.node.view import ViewedNode, viewed_node
 from gossamer.settings import load_saved
-from gossamer.words import command
 
 STANDALONE: Final = "standalone"
 """The name of the only node of a crawl of one process."""
-
-
-def is_cluster(directory: Path) -> bool:
-    return (directory / "nodes").is_dir() and not (directory / "state").exists()
-
-
-def node_directories(directory: Path) -> list[Path]:
-    """Of the nodes of a cluster that own something."""
-    named = owners(directory)
-    return [
-        node
-        for node in sorted((directory / "nodes").iterdir())
-        if (node / "state").exists() and (not named or node.name in named)
-    ]
-
-
-def owners(directory: Path) -> set[str]:
-    """The nodes of a cluster that own something, as far as its control node wrote it down."""
-    backup = Backup(directory / "control").load()
-    # An unassigned partition has no owner.
-    return set() if backup is None else {row.owner for row in backup.assignment().rows} - {""}
-
-
-def resume_command(directory: Path) -> str:
-    """What goes on with a crawl: a cluster with all of its nodes, each of which has a part of it."""
-    if is_cluster(directory):
-        nodes = max(1, len(node_directories(directory)))
-        return command("cluster", "--nodes", str(nodes), "--resume", "--out", directory)
-    return command("crawl", "--resume", "--out", directory)
 
 
 def check_kind(directory: Path, *, cluster: bool) -> None:

@@ -13,7 +13,8 @@ from gossamer import _native
 from gossamer._native import canonical_url
 from gossamer._native import host as host_of
 from gossamer.cli.json_output import print_json
-from gossamer.cli.stopped import is_cluster, node_directories, node_name
+from gossamer.cli.stopped import node_name
+from gossamer.crawls.kinds import is_cluster, node_directories
 from gossamer.errors import (
     BrokenStateError,
     NoCrawlError,

@@ -86,14 +86,20 @@ class Client:
         return self.ask("PATCH", path, body)
 
     def ask(
-        self, method: str, path: str, body: object = None, *, timeout: float | None = None
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        timeout: float | None = None,
+        patience: float | None = None,
     ) -> Any:
         """The answer's JSON; a refusal is an error with its reason.
 
         Where the engine or a node is away for a moment, which is a 503 with Retry-After, it is asked
-        again for a while.
+        again for a while: `patience`.
         """
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + (PATIENCE if patience is None else patience)
         while True:
             try:
                 return self._ask(method, path, body, timeout)
@@ -190,6 +196,12 @@ def find(control: str | None, out: Path | None) -> Client:
             do=f"name the crawl's directory with --out, or a file with the token in {TOKEN_FILE}",
         )
     return Client(control, read_token(file))
+
+
+def own_client(out: Path) -> Client:
+    """The control node of a directory, with the token that is there and no other. Errors: as those of `find`."""
+    directory = control_directory(out)
+    return Client(_address_in(out, directory), read_token(token_file(directory)))
 
 
 def _address_in(own: Path, directory: Path) -> str:

@@ -3,9 +3,9 @@
 import mimetypes
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -39,6 +39,17 @@ _STATUS: Final[dict[type[ServiceError], int]] = {
 _CODES: Final = {400: "bad_request", 404: "no_such_route", 405: "wrong_method"}
 
 
+class Entrance(NamedTuple):
+    """Who may come in, and where it is written down what they change."""
+
+    tokens: Tokens
+    audit: AuditLog
+    authorities: list[str]
+    """What `Host` may be."""
+    origins: list[str]
+    """What `Origin` may be."""
+
+
 def make_app(
     service: Service,
     *,
@@ -49,10 +60,25 @@ def make_app(
     dashboard: Path = DASHBOARD,
 ) -> FastAPI:
     """The API over a service. `authorities`, `origins`: what `Host` and `Origin` may be."""
-    app = FastAPI(
+    app = guarded_app(
         title="Gossamer control API",
-        version="1",
         summary="See everything, change anything, from one place.",
+        routers=[part.router for part in (read_routes, change_routes, stream_routes, metrics)],
+        page=dashboard / "index.html",
+        entrance=Entrance(tokens, audit, list(authorities), list(origins)),
+    )
+    app.state.service = service
+    return app
+
+
+def guarded_app(
+    *, title: str, summary: str, routers: list[APIRouter], page: Path, entrance: Entrance
+) -> FastAPI:
+    """Routes behind the guard, and a page with the files in `static/` beside it."""
+    app = FastAPI(
+        title=title,
+        version="1",
+        summary=summary,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -60,20 +86,24 @@ def make_app(
     )
     # Types of files by their names: read from the system's lists, now and not at the first request.
     mimetypes.init()
-    app.state.service = service
-    app.state.audit = audit
-    for part in (read_routes, change_routes, stream_routes, metrics):
-        app.include_router(part.router)
+    app.state.audit = entrance.audit
+    for router in routers:
+        app.include_router(router)
     app.add_api_route("/api/v1/openapi.json", _describe, methods=["GET"], include_in_schema=False)
-    if (dashboard / "index.html").exists():
-        app.add_api_route("/", _Index(dashboard), methods=["GET", "HEAD"], include_in_schema=False)
-        app.mount("/static", StaticFiles(directory=dashboard / "static", check_dir=False))
+    if page.exists():
+        app.add_api_route("/", _Index(page), methods=["GET", "HEAD"], include_in_schema=False)
+        app.mount("/static", StaticFiles(directory=page.parent / "static", check_dir=False))
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _wrong_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(BodyTooLargeError, _too_large)
     app.add_exception_handler(Exception, _defect)
-    app.add_middleware(Guard, tokens=tokens, authorities=list(authorities), origins=list(origins))
+    app.add_middleware(
+        Guard,
+        tokens=entrance.tokens,
+        authorities=entrance.authorities,
+        origins=entrance.origins,
+    )
     return app
 
 
@@ -93,10 +123,10 @@ async def _describe(request: Request) -> JSONResponse:
 
 
 class _Index:
-    """The dashboard's page. It holds no data: it asks the API with the user's token."""
+    """The page. It holds no data: it asks the API with the user's token."""
 
-    def __init__(self, dashboard: Path) -> None:
-        self._file = dashboard / "index.html"
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
     async def __call__(self) -> Response:
         return FileResponse(self._file)

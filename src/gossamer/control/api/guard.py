@@ -3,7 +3,9 @@
 In this order, and the order matters (headers of safety are the server's, on every answer it gives):
 
 1. `Host` and `Origin` must be ours, on every method and path: a page of another site must not steer
-   a crawler through its user's browser, nor through a name that it rebinds to our address.
+   a crawler through its user's browser, nor through a name that it rebinds to our address. Only the
+   page itself, which holds no data, may be opened by a link of another server of the same machine:
+   that is how the page of a folder leads to a crawl's dashboard.
 2. The dashboard's shell (`/` and `/static/`) holds no data and needs no token; everything else does.
    A wrong token is counted against the client's address, and answered 429 past a bound. A good one
    always passes: a forgotten tab with an old token must not lock its owner out, and tokens of 256
@@ -77,7 +79,7 @@ class Guard:
             # No web sockets here; the server refuses them too.
             return
         headers = Headers(scope=scope)
-        refusal = self._foreign(headers) or self._refuse_token(scope, headers)
+        refusal = self._foreign(scope, headers) or self._refuse_token(scope, headers)
         if refusal is None and int(headers.get("content-length", "0") or "0") > MAX_BODY:
             refusal = _refused(413, "too_large", f"a request may have {MAX_BODY} bytes")
         if refusal is not None:
@@ -85,7 +87,7 @@ class Guard:
             return
         await self._app(scope, _bounded(receive), send)
 
-    def _foreign(self, headers: Headers) -> Response | None:
+    def _foreign(self, scope: Scope, headers: Headers) -> Response | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._authorities:
             return _refused(
@@ -94,7 +96,8 @@ class Guard:
         origins = headers.getlist("origin")
         if any(origin.lower() not in self._origins for origin in origins):
             return _refused(403, "foreign_origin", "asked by a page of another site")
-        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        own = headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
+        if not own and not _is_link(scope, headers):
             return _refused(403, "foreign_origin", "asked by a page of another site")
         return None
 
@@ -126,6 +129,15 @@ class Guard:
         if len(fields) > 1 or kind.lower() != "bearer" or not token.strip():
             return None
         return self._tokens.access(token.strip())
+
+
+def _is_link(scope: Scope, headers: Headers) -> bool:
+    """Whether somebody followed a link of the same site (another port of this machine) to the page, in a tab of its own."""
+    wanted = {
+        "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document",
+    }  # fmt: skip
+    asked = scope["path"] == "/" and scope["method"] in _LOOKS
+    return asked and all(headers.getlist(name) == [value] for name, value in wanted.items())
 
 
 def is_shell(path: str) -> bool:

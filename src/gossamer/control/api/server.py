@@ -11,13 +11,13 @@ import ipaddress
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
-from gossamer.control.api.app import make_app
+from gossamer.control.api.app import Entrance, make_app
 from gossamer.control.api.connections import Connection
 from gossamer.control.api.origins import names_of
 from gossamer.control.api.safety import SAFETY
@@ -96,10 +96,27 @@ async def serve(
     listener: socket.socket | None = None,
     audit: AuditLog | None = None,
 ) -> AsyncIterator[Serving]:
-    """Serves the API until the block ends.
+    """Serves the API of a crawl until the block ends.
 
     With a socket and an audit log that were opened before, or with its own.
     """
+
+    def make(entrance: Entrance) -> FastAPI:
+        return make_app(service, **entrance._asdict())
+
+    async with serve_app(make, settings, directory, listener, audit) as serving:
+        yield serving
+
+
+@contextlib.asynccontextmanager
+async def serve_app(
+    make: Callable[[Entrance], FastAPI],
+    settings: ControlSettings,
+    directory: Path,
+    listener: socket.socket | None = None,
+    audit: AuditLog | None = None,
+) -> AsyncIterator[Serving]:
+    """The same of any application. `directory`: where address, process number and tokens are."""
     context = await asyncio.to_thread(make_context, settings)
     place = Path(settings.tokens) if settings.tokens else directory
     shared = settings.tokens is not None
@@ -110,13 +127,7 @@ async def serve(
     listener = listener or listen(settings)
     port = int(listener.getsockname()[1])
     names = names_of(settings, port)
-    app = make_app(
-        service,
-        tokens=tokens,
-        audit=audit,
-        authorities=names.authorities,
-        origins=names.origins,
-    )
+    app = make(Entrance(tokens, audit, names.authorities, names.origins))
     server = _Server(_config(app, context))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     started = asyncio.create_task(server.ready.wait())

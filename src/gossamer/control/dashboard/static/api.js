@@ -33,9 +33,16 @@ export class Api {
    */
   onSignedOut = null;
 
-  /** @param {string} token */
-  constructor(token) {
+  /** @type {string} */
+  #who;
+
+  /**
+   * @param {string} token
+   * @param {string} who answers, as a sentence begins
+   */
+  constructor(token, who = "The control node") {
     this.#token = token;
+    this.#who = who;
   }
 
   /**
@@ -69,6 +76,17 @@ export class Api {
   }
 
   /**
+   * What a route answers as a file.
+   * @template {Route<"get">} R
+   * @param {R} route
+   * @param {Asked<"get", R>} asked
+   */
+  async file(route, asked) {
+    const response = await this.#fetch("GET", route, asked, LONG_PATIENCE);
+    return response.blob();
+  }
+
+  /**
    * The stream of live updates, as a response to be read.
    * @param {number | null} lastId
    * @param {AbortSignal} signal
@@ -91,11 +109,22 @@ export class Api {
    * @param {string} route
    * @param {{ path?: object, query?: object, body?: unknown, signal?: AbortSignal }} asked
    */
-  async #ask(method, route, { path = {}, query = {}, body, signal }) {
+  async #ask(method, route, asked) {
+    // A command may wait for every node; a look must not hang for ever.
+    const response = await this.#fetch(method, route, asked, patience(method, route, asked.body));
+    return response.json();
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} route
+   * @param {{ path?: object, query?: object, body?: unknown, signal?: AbortSignal }} asked
+   * @param {number} longest milliseconds
+   */
+  async #fetch(method, route, { path = {}, query = {}, body, signal }, longest) {
     const headers = this.#headers();
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    // A command may wait for every node; a look must not hang for ever.
-    const limit = AbortSignal.timeout(patience(method, route, body));
+    const limit = AbortSignal.timeout(longest);
     let response;
     try {
       response = await fetch(ROOT + place(route, path) + tail(query), {
@@ -112,12 +141,12 @@ export class Api {
         0,
         late ? "too_slow" : "no_answer",
         late
-          ? "The control node took too long to answer. Try again."
-          : "The control node does not answer. It may have ended, or the line is broken.",
+          ? `${this.#who} took too long to answer. Try again.`
+          : `${this.#who} does not answer. It may have ended, or the line is broken.`,
       );
     }
     if (!response.ok) throw await this.#refusal(response);
-    return response.json();
+    return response;
   }
 
   /** @param {Response} response */
@@ -132,7 +161,7 @@ export class Api {
     const refusal = new Refusal(
       response.status,
       problem.code ?? "unknown",
-      sentence(problem.detail ?? `The control node answered ${response.status}.`),
+      sentence(problem.detail ?? `${this.#who} answered ${response.status}.`),
     );
     if (response.status === 429) {
       const wait = Number(response.headers.get("Retry-After")) || 10;

@@ -3,12 +3,20 @@
 import { h } from "./dom.js";
 import { mark } from "./mark.js";
 
+const OF_CRAWL = {
+  about: "The dashboard of a crawl: what it does, and what it is told to do.",
+  file: "control/token",
+  readFile: "control/token-read",
+  of: "of the crawl's directory",
+};
+
 /**
  * @param {(token: string) => Promise<void>} begin
  * @param {string | null} said why the token is asked for again
  * @param {string} token what the field begins with
+ * @param {typeof OF_CRAWL} words what it is the login of, and where its tokens are
  */
-export function signIn(begin, said, token) {
+export function signIn(begin, said, token, words = OF_CRAWL) {
   const input = h("input", {
     id: "token",
     type: "password",
@@ -25,16 +33,16 @@ export function signIn(begin, said, token) {
     "form",
     { class: "card login" },
     h("div", { class: "login-brand" }, mark(40), h("h1", {}, "Gossamer")),
-    h("p", {}, "The dashboard of a crawl: what it does, and what it is told to do."),
+    h("p", {}, words.about),
     h("label", { for: "token" }, "Token"),
     input,
     h(
       "p",
       { class: "hint", id: "token-hint" },
       "It is in the file ",
-      h("code", {}, "control/token"),
-      " of the crawl's directory; ",
-      h("code", {}, "control/token-read"),
+      h("code", {}, words.file),
+      ` ${words.of}; `,
+      h("code", {}, words.readFile),
       " may look and change nothing. It stays in this tab and is gone when the tab is closed.",
     ),
     problem,

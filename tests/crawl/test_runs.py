@@ -1,5 +1,6 @@
 """Runs of a crawl are written down: how each ended, what it brought, and which was killed."""
 
+import fcntl
 import signal
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from tests.crawl.conftest import Starter
 from tests.crawl.crawling import ended, until
 
 from gossamer.errors import GossamerError, StateInUseError
-from gossamer.library.runs import RUNS, is_running, read_runs
+from gossamer.library.runs import MOST, RUNS, is_running, read_runs
+from gossamer.node.leftovers import finish_files
 from gossamer.node.runs import RunRecord, recorded
+from gossamer.settings import CrawlSettings, dump, load_saved
 from gossamer.simweb import SimWeb
 
 
@@ -139,3 +142,73 @@ def test_a_line_that_nobody_can_use_is_left_out(tmp_path: Path, line: bytes) -> 
     whole = (tmp_path / RUNS).read_bytes()
     (tmp_path / RUNS).write_bytes(line + b"\n" + whole + line + b"\n")
     assert [(run.state, run.pages) for run in read_runs(tmp_path)] == [("stopped", 7)]
+
+
+def test_a_run_is_known_by_its_number_after_the_file_was_shortened(tmp_path: Path) -> None:
+    record = RunRecord(tmp_path, "crawl", resumed=True)
+    record.begin(pages=0)
+    record.end("stopped", pages=7)
+    line = (tmp_path / RUNS).read_bytes()
+    lines = line * (MOST // len(line) + 1)
+    (tmp_path / RUNS).write_bytes(lines)
+    known = read_runs(tmp_path)[-1].number
+    record.begin(pages=7)
+    record.end("finished", pages=9)
+    runs = read_runs(tmp_path)
+    assert (tmp_path / RUNS).stat().st_size < MOST // 2
+    assert (runs[-1].number, runs[-1].state, runs[-1].pages) == (known + 1, "finished", 2)
+
+
+def test_a_crawl_goes_on_where_its_history_cannot_be_written(crawl: Starter) -> None:
+    one = crawl("--max-pages", "20")
+    one.out.mkdir()
+    assert one.run() == 0, one.said()
+    (one.out / RUNS).unlink()
+    (one.out / RUNS).mkdir()
+    one.resume("--max-pages", "40")
+    assert "this run is not written down" in one.said()
+    assert read_runs(one.out) == []
+
+
+def test_an_end_without_its_begin_is_not_written(tmp_path: Path) -> None:
+    """It would be taken for that of the run before, which was killed."""
+    killed = RunRecord(tmp_path, "crawl", resumed=False)
+    killed.begin(pages=0)
+    before = (tmp_path / RUNS).read_bytes()
+    killed.end("finished", pages=1)
+    (tmp_path / RUNS).write_bytes(before)
+    other = RunRecord(tmp_path, "crawl", resumed=True)
+    other.hold()
+    other.end("finished", pages=3)
+    assert (tmp_path / RUNS).read_bytes() == before
+
+
+def test_a_cluster_that_runs_is_not_changed_by_a_second_command(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "nodes").mkdir(parents=True)
+    (out / "crawl.toml").write_text(dump(CrawlSettings()))
+    before = (out / "crawl.toml").read_bytes()
+    running = RunRecord(out, "cluster", resumed=False)
+    running.begin(pages=0)
+    done = gossamer("cluster", "--resume", "--out", out, "--max-pages", "7")
+    assert (done.returncode, "holds a crawl that is running" in done.stderr) == (2, True), done
+    assert (out / "crawl.toml").read_bytes() == before
+    running.end("finished", pages=0)
+
+
+def test_files_of_a_node_that_runs_are_not_finished(crawl: Starter) -> None:
+    """They would be cut under it."""
+    one = crawl("--max-pages", "20")
+    assert one.run() == 0, one.said()
+    node = one.out.parent / "cluster" / "nodes" / "n1"
+    node.parent.mkdir(parents=True)
+    one.out.rename(node)
+    (node / "identity.json").write_text('{"incarnation": "n1"}')
+    [warc] = (node / "warc").glob("*.warc.gz")
+    still_open = warc.rename(warc.with_name(f"{warc.name}.open"))
+    content = still_open.read_bytes()
+    settings = load_saved(node / "crawl.toml")
+    with (node / "state" / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        finish_files(node.parent.parent, settings)
+        assert still_open.read_bytes() == content

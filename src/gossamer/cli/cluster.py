@@ -38,7 +38,7 @@ from gossamer.logging import configure
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.directory import prepare, save_settings, seeds_are_safe
 from gossamer.node.leftovers import bring_back_files, finish_files
-from gossamer.node.runs import recorded
+from gossamer.node.runs import check_free, recorded
 from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
 from gossamer.node.unanswered import lost_seeds
@@ -86,6 +86,7 @@ def cluster(
     overrides |= assignments(settings or []) | cluster_overrides(engine, snapshots, None)
     if resume:
         check_kind(out, cluster=True)
+        check_free(out)
     effective = effective_settings(config, out, overrides, resume=resume)
     if not effective.cluster.snapshots:
         overrides["cluster.snapshots"] = str(out / "snapshots")
@@ -132,11 +133,12 @@ def cluster(
         summary = asyncio.run(
             _run(local, view, interrupt, resume, seeds_left, changes, quiet=quiet)
         )
+        # Before others may go on with it: they would have files open.
+        seeds_are_safe(out)
+        finish_files(out, effective)
+        restored = asyncio.run(bring_back_files(out, effective))
         how = ended_as(summary.progress, interrupted=_interrupted(summary, interrupt))
         record.end(how, pages=summary.progress.pages)
-    seeds_are_safe(out)
-    finish_files(out, effective)
-    restored = asyncio.run(bring_back_files(out, effective))
     # The control node looked before the last files were finished.
     summary.progress = msgspec.structs.replace(summary.progress, disk=disk_use(out))
     if not quiet:

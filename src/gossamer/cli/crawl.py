@@ -93,9 +93,18 @@ def crawl(
     standalone = Standalone(out, effective, served=served, stay=stay, policies=policies)
     with interrupt.installed(), recorded(out, "crawl", resumed=resume) as record:
         view = _view(standalone, out, only_log=log_json or quiet)
-        progress = asyncio.run(
-            _run(standalone, out, seed_list, interrupt, view, record, served=served, quiet=quiet)
+        running = _run(
+            standalone,
+            out,
+            seed_list,
+            interrupt,
+            view,
+            record,
+            resumed=resume,
+            served=served,
+            quiet=quiet,
         )
+        progress = asyncio.run(running)
         interrupted = bool(interrupt.count) or standalone.stop_wanted
         record.end(ended_as(progress, interrupted=interrupted), pages=progress.pages)
     show_summary(
@@ -127,12 +136,15 @@ async def _run(  # noqa: PLR0917
     view: View,
     record: RunRecord,
     *,
+    resumed: bool,
     served: bool,
     quiet: bool,
 ) -> Progress:
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(standalone)
-        await asyncio.to_thread(record.begin, pages=(await standalone.reading()).pages)
+        await asyncio.to_thread(record.hold)
+        pages = (await standalone.reading()).pages if resumed else 0
+        await asyncio.to_thread(record.begin, pages=pages)
         refused = await standalone.add_seeds(seeds)
         tell_refused(refused, left=len(seeds) - len(refused))
         shows: list[Callable[[Progress], None]] = []

@@ -238,8 +238,10 @@ def _host(
 ) -> None:
     rows = []
     command = {"action": action} | ({} if seconds is None else {"seconds": seconds})
-    # All of them are found before the first is told anything.
-    for host in [_known_as(host, client) for host in hosts]:
+    # A host may be blocked before it is met, so a name means what it says there. All others are found before the
+    # first is told anything.
+    named = hosts if action == "block" else [_known_as(host, client) for host in hosts]
+    for host in named:
         row = client.post(path_of("hosts", host), command)
         rows.append(row)
         if not json:

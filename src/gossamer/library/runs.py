@@ -18,8 +18,8 @@ RUNS: Final = "runs.jsonl"
 FAILED: Final = "failed"
 KILLED: Final = "killed"
 RUNNING: Final = "running"
-_MOST: Final = 4 << 20
-"""Bytes of the file that are read, from its end: some 10,000 runs."""
+MOST: Final = 4 << 20
+"""Bytes of the file that are kept and read, from its end: some 10,000 runs."""
 
 Kind = Literal["crawl", "cluster"]
 Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
@@ -36,6 +36,8 @@ class Begin(msgspec.Struct, kw_only=True, tag_field="what", tag="begin"):
     pages: Count
     """Of all runs before."""
     version: str
+    number: Count = 0
+    """Which run it is, from 1; 0: by its place in the file."""
 
 
 class End(msgspec.Struct, kw_only=True, tag_field="what", tag="end"):
@@ -98,9 +100,10 @@ def read_runs(out: Path, *, pages: int | None = None) -> list[Run]:
             told[-1] = (told[-1][0], line)
     # What a killed run brought is seen at the start of the next.
     after: list[int | None] = [*(begin.pages for begin, _ in told[1:]), pages]
+    last = len(told) - 1
     return [
-        _run(number, begin, end, after[number - 1], running=running and number == len(told))
-        for number, (begin, end) in enumerate(told, start=1)
+        _run(begin.number or at + 1, begin, end, after[at], running=running and at == last)
+        for at, (begin, end) in enumerate(told)
     ]
 
 
@@ -126,10 +129,10 @@ def _lines(file: Path) -> Iterator[Begin | End]:
     try:
         with file.open("rb") as lines:
             size = os.fstat(lines.fileno()).st_size
-            if size > _MOST:
-                lines.seek(size - _MOST)
+            if size > MOST:
+                lines.seek(size - MOST)
                 lines.readline()
-            content = lines.read(_MOST)
+            content = lines.read(MOST)
     except OSError:
         return
     for line in content.splitlines():

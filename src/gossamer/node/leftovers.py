@@ -30,11 +30,11 @@ def finish_files(out: Path, settings: CrawlSettings) -> None:
     for directory in sorted((out / "nodes").iterdir()) if (out / "nodes").exists() else []:
         if not list((directory / "warc").glob(f"*{OPEN}")):
             continue
-        with contextlib.suppress(_native.StateError, OSError, ValueError, msgspec.MsgspecError):
-            name = incarnation(directory)
-            if (directory / "state").exists():
-                text = to_native(settings, node_name=name)
-                _native.Node(str(directory), text).close()
+        try:
+            _close_files(directory, settings)
+        except _native.StateInUseError:
+            # Whoever has it open writes to them.
+            continue
         for file in (directory / "warc").glob(f"*{OPEN}"):
             size = whole_records(file)
             with file.open("r+b") as warc:
@@ -43,6 +43,21 @@ def finish_files(out: Path, settings: CrawlSettings) -> None:
                 file.replace(file.with_name(file.name.removesuffix(OPEN)))
             else:
                 file.unlink()
+
+
+def _close_files(directory: Path, settings: CrawlSettings) -> None:
+    with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+        name = incarnation(directory)
+        if not (directory / "state").exists():
+            return
+        text = to_native(settings, node_name=name)
+        try:
+            _native.Node(str(directory), text).close()
+        except _native.StateInUseError:
+            raise
+        except _native.StateError:
+            # What the files themselves tell is left.
+            return
 
 
 async def bring_back_files(out: Path, settings: CrawlSettings) -> list[Path]:

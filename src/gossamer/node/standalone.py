@@ -193,7 +193,7 @@ class Standalone:
         return self._node
 
     async def reading(self) -> Progress:
-        """The counters as they are, without waiting for anything."""
+        """The counters as they are. A round is made for it, in which visits may begin; none is waited for."""
         return _decode(await self.ask(lambda node: node.step(0.0)))
 
     async def add_seeds(self, urls: list[str]) -> list[Refused]:

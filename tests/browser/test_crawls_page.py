@@ -1,6 +1,7 @@
 """The page of a folder in a real browser: a crawl is started by the form, seen, opened, stopped and gone on with."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +74,8 @@ def test_a_crawl_is_started_by_the_form_seen_to_its_end_and_opened(tab: Tab) -> 
     expect(other.page.locator("header .pill").first).to_have_text("Finished, read-only")
     assert "token" not in other.page.url
     assert other.complaints == []
+    row(page, "small").get_by_role("button", name="Close").click()
+    expect(row(page, "small").get_by_role("button", name="Close")).to_have_count(0)
     with page.expect_download() as saved:
         row(page, "small").get_by_role("button", name="Report").click()
     assert saved.value.suggested_filename == "small-report.html"
@@ -96,6 +99,23 @@ def test_a_running_one_is_entered_stopped_and_gone_on_with(tab: Tab, web: SimWeb
     row(page, "long").get_by_role("button", name="Go on").click()
     expect(row(page, "long")).to_contain_text("Running")
     expect(row(page, "long").get_by_role("cell").nth(2)).to_have_text("2")
+
+
+def test_a_page_that_is_called_localhost_leads_to_localhost(
+    open_tab: Opener, folder: FolderPage, web: SimWeb
+) -> None:
+    """127.0.0.1 would be another site, from which a dashboard cannot be opened."""
+    assert folder.start_crawl("long", web.url, delay="500ms").status == 201
+    tab = open_tab()
+    tab.sign_in(folder.url.replace("127.0.0.1", "localhost"), folder.token())
+    with tab.page.expect_popup() as entered:
+        row(tab.page, "long").get_by_role("button", name="Dashboard").click()
+    expect(entered.value.locator("header .pill").first).to_have_text("Running")
+    assert entered.value.url.startswith("http://localhost:")
+    looks = open_tab()
+    looks.sign_in(folder.url.replace("127.0.0.1", "localhost"), folder.token("token-read"))
+    link = row(looks.page, "long").get_by_role("link", name="Dashboard")
+    expect(link).to_have_attribute("href", re.compile("^http://localhost:"))
 
 
 def test_what_is_refused_stands_beside_the_form(tab: Tab) -> None:

@@ -1,5 +1,6 @@
 """`gossamer crawls`: the crawls of a folder, whatever became of them, and nothing else that is there."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -181,3 +182,17 @@ def test_more_than_can_be_told_are_counted(
     found = list_crawls(tmp_path)
     assert found.left_out == 37
     assert [row.name for row in found.crawls] == ["c37", "c38", "c39"], "the last ones are told"
+
+
+def test_one_that_still_opens_its_state_runs(tmp_path: Path) -> None:
+    """It takes the state before it writes down that it has begun; who only looks shares the state."""
+    crawl(tmp_path / "one", ("--delay", "0s"), hosts=2, pages=20)
+    with (tmp_path / "one/state/lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        row = list_crawls(tmp_path).crawls[0]
+        assert (row.running, row.state) == (False, "finished")
+        assert row.ended is not None
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        row = list_crawls(tmp_path).crawls[0]
+        assert (row.running, row.state) == (True, "running")
+        assert (row.began, row.ended, row.error) == (None, None, ""), "those are of the run before"

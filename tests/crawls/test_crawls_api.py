@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.audit.crawls import gossamer
@@ -19,6 +21,7 @@ from gossamer.library.runs import read_runs
 from gossamer.simweb import Options, SimWeb, serve
 
 WEB = Options(hosts=10, pages=20_000, host_skew=0.0, port=0)
+PORT = 8790
 SMALL = {"/": '<a href="/a">a</a>', "/a": "a page", "/robots.txt": ""}
 
 
@@ -88,8 +91,6 @@ def test_a_small_crawl_that_ends_at_once_is_no_refusal(page: Page) -> None:
         ({"settings": "politeness.dely=1s"}, "politeness.delay"),
         ({"settings": "nonsense"}, "stage.name=value"),
         ({"settings": "control.address=192.0.2.1"}, "cannot listen on 192.0.2.1"),
-        # Found only after the directory was begun.
-        ({"settings": "control.tokens=/usr"}, "/usr is open to others"),
         ({"seeds": "a.example\nnot a seed\n"}, None),
         ({"seeds": "# nothing\nnotaurl"}, "seed refused: line 2: notaurl: it names no site"),
         ({"seeds": " \n"}, "at least one is needed"),
@@ -119,18 +120,73 @@ def test_what_is_refused_is_told_in_its_own_words_and_leaves_nothing(
     assert page.start_crawl("new", "http://127.0.0.1:1/").status == 201
 
 
+def test_what_was_begun_and_failed_stays_and_says_why(page: Page) -> None:
+    """Only the directory that was made for it is ever removed, and only when it is empty."""
+    answer = page.start_crawl("new", "http://127.0.0.1:1/", settings="control.tokens=/usr")
+    assert answer.status == 422, answer
+    assert "/usr is open to others" in answer.json["detail"]
+    assert "new was begun and is kept" in answer.json["detail"]
+    row = page.rows()["new"]
+    assert row["state"] == "failed"
+    assert "/usr is open to others" in row["error"]
+    assert page.start_crawl("new", "http://127.0.0.1:1/").json["code"] == "exists"
+
+
 def test_values_stay_values(page: Page, tmp_path: Path) -> None:
     """Nothing that is given becomes an option, a command or a file."""
     evil = f"$(touch {tmp_path}/made); `touch {tmp_path}/made`"
-    for given in (
-        {"contact": evil}, {"contact": f"--out={tmp_path}/made"}, {"delay": evil},
-        {"settings": f"--out={tmp_path}/made"}, {"settings": f"--resume\n--out={tmp_path}/made=1"},
-        {"seeds": f"--out={tmp_path}/made"}, {"seeds": f"-o\n{evil}"},
+    for given, status in (
+        ({"contact": evil}, 201), ({"contact": f"--out={tmp_path}/made"}, 201),
+        ({"delay": evil}, 422), ({"settings": f"--out={tmp_path}/made"}, 422),
+        ({"settings": f"--resume\n--out={tmp_path}/made=1"}, 422),
+        ({"seeds": f"--out={tmp_path}/made"}, 422), ({"seeds": f"-o\n{evil}"}, 422),
     ):  # fmt: skip
-        page.start_crawl("try", **{"seeds": "http://127.0.0.1:1/"} | given)
+        answer = page.start_crawl("try", **{"seeds": "http://127.0.0.1:1/"} | given)
+        assert answer.status == status, (given, answer)
         shutil.rmtree(page.out / "try", ignore_errors=True)
     assert not (tmp_path / "made").exists()
     assert {one.name for one in page.out.iterdir()} == {".gossamer"}
+
+
+@pytest.mark.parametrize("field", ["delay", "contact", "settings"])
+@pytest.mark.parametrize("wrong", ["\0", "\x1b[31m", "\x85", "\u2028"])
+def test_control_characters_are_refused(page: Page, field: str, wrong: str) -> None:
+    given = {field: f"fetch.contact=a{wrong}b"}
+    answer = page.start_crawl("new", "http://127.0.0.1:1/", **given)
+    assert (answer.status, answer.json["code"]) == (422, "wrong_value"), answer
+    assert f"{field}: " in answer.json["detail"]
+    assert "control characters" in answer.json["detail"]
+
+
+def test_lines_of_settings_are_bounded(page: Page) -> None:
+    long = f"fetch.contact={'x' * 8192}"
+    answer = page.start_crawl("new", "http://127.0.0.1:1/", settings=f"\r\n{long}\n")
+    assert answer.status == 422, answer
+    assert "a line has 8192 bytes at most" in answer.json["detail"]
+    fine = "fetch.contact=me\r\n\tfetch.max_body=1MiB\n"
+    assert page.start_crawl("new", "http://127.0.0.1:1/", settings=fine).status == 201
+
+
+def test_settings_cannot_be_read_by_other_users(page: Page, web: SimWeb) -> None:
+    secret = 'fetch.headers={"X-Key": "hunter2"}'
+    made = page.start_crawl("one", web.url, delay="1s", settings=secret, contact="me@example.org")
+    assert made.status == 201, made
+    number = (page.out / "one/control/pid").read_text().strip()
+    words = Path("/proc", number, "cmdline").read_bytes()
+    assert b"--seeds=-" in words, "it is the crawl"
+    assert b"hunter2" not in words
+    assert b"me@example.org" not in words
+    assert b"hunter2" not in Path("/proc", number, "environ").read_bytes()
+    assert "hunter2" in (page.out / "one/crawl.toml").read_text(), "it has them"
+
+
+def test_lines_count_before_the_fields(page: Page, web: SimWeb) -> None:
+    lines = "politeness.delay=2s\nlimits.pages=7"
+    page.start_crawl("one", web.url, delay="1s", max_pages=5, max_depth=3, settings=lines)
+    rows = Served(page.out / "one", web).get("/settings")["settings"]
+    values = {row["name"]: row["value"] for row in rows}
+    assert (values["politeness.delay"], values["limits.pages"]) == ("2s", 7)
+    assert (values["limits.depth"], values["scope.kind"]) == (3, "any")
 
 
 NAMES = [
@@ -163,12 +219,12 @@ def test_only_crawls_of_the_folder_can_be_named(page: Page, tmp_path: Path) -> N
     (page.out / "junk").mkdir()
     before = sorted(outside.rglob("*"))
     for name in ("../outside", "..", ".gossamer", "junk", "none", "own/../own", "a\0b", "x" * 300):
-        for what in ("go_on", "stop", "open"):
+        for what in ("go_on", "stop", "open", "close"):
             assert page.do(name, what, {}).status == 404, (name, what)
-        path = f"/api/v1/crawls/{name.encode().hex() if '/' in name else name[:50]}/report"
-        assert page.ask("GET", path.replace("\0", "%00")).status == 404
+        answer = page.ask("GET", f"/api/v1/crawls/{quote(name, safe='')}/report")
+        assert answer.status == 404, (name, answer)
     assert page.rows()["link"]["link"] is True
-    for what in ("go_on", "stop", "open"):
+    for what in ("go_on", "stop", "open", "close"):
         answer = page.do("link", what, {})
         assert (answer.status, answer.json["code"]) == (409, "link"), answer
     assert page.ask("GET", "/api/v1/crawls/link/report").status == 409
@@ -234,12 +290,50 @@ def test_a_crawl_that_is_killed_is_told_so(page: Page, web: SimWeb) -> None:
     assert [run.state for run in read_runs(page.out / "doomed")] == ["killed", "running"]
 
 
-def test_going_on_is_refused_in_the_words_of_the_command(page: Page, web: SimWeb) -> None:
+def test_a_crawl_that_runs_is_not_gone_on_with(page: Page, web: SimWeb) -> None:
     page.start_crawl("busy", web.url, delay="1s")
+    (page.control / "busy.log").unlink()
     answer = page.do("busy", "go_on", {})
-    assert answer.status == 422, answer
-    assert "is running" in answer.json["detail"] or "in use" in answer.json["detail"]
+    assert (answer.status, answer.json["code"]) == (409, "running"), answer
+    assert not (page.control / "busy.log").exists(), "nothing was started"
     assert page.rows()["busy"]["state"] == "running", "what runs is left alone"
+
+
+def test_going_on_is_refused_in_the_words_of_the_command(page: Page) -> None:
+    with serving(SMALL) as pages:
+        page.start_crawl("old", f"http://127.0.0.1:{pages.port}/")
+        page.until_state("old", "finished")
+    log = page.control / "old.log"
+    log.write_text("gossamer: what was said before\n")
+    (page.out / "old/crawl.toml").write_text("[fetch]\ncontakt = 1\n")
+    answer = page.do("old", "go_on", {})
+    assert answer.status == 422, answer
+    assert "fetch.contact" in answer.json["detail"]
+    assert "said before" not in answer.json["detail"]
+    assert log.read_text().startswith("gossamer: what was said before\n"), "evidence stays"
+    said = log.read_bytes()
+    assert page.do("old", "open").status == 200
+    assert (page.control / "old.open.log").exists()
+    assert log.read_bytes() == said, "a view has its own"
+
+
+def test_a_view_can_be_closed(page: Page) -> None:
+    """It keeps others from going on."""
+    with serving(SMALL) as pages:
+        page.start_crawl("one", f"http://127.0.0.1:{pages.port}/")
+        page.until_state("one", "finished")
+    answer = page.do("one", "close")
+    assert (answer.status, answer.json["code"]) == (409, "not_opened"), answer
+    assert page.do("one", "open").json["crawl"]["opened"]
+    assert page.rows()["one"]["opened"]
+    resume = ("crawl", "--resume", "--out", page.out / "one", "--quiet")
+    assert gossamer(*resume).returncode != 0
+    answer = page.do("one", "close")
+    assert answer.status == 200, answer
+    assert (answer.json["opened"], answer.json["dashboard"]) == (False, None)
+    assert not page.rows()["one"]["opened"]
+    done = gossamer(*resume)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_cluster_is_gone_on_with_as_one(page: Page, web: SimWeb) -> None:
@@ -291,8 +385,21 @@ def test_a_second_page_of_a_folder_is_refused_with_the_address_of_the_first(page
     assert f"is open already; see {page.url}" in again.stderr
 
 
+def is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def test_the_port_is_8790_or_any_other(tmp_path: Path) -> None:
+    free = is_free(PORT)
     with paged(tmp_path / "one", "-q") as one, paged(tmp_path / "two", "-q") as two:
+        if free:
+            assert one.url == f"http://127.0.0.1:{PORT}"
         assert one.url != two.url
         port = two.url.rpartition(":")[2]
         (tmp_path / "three").mkdir()

@@ -3,16 +3,24 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.control.serving import Served
 from tests.control.test_refusals import FOREIGN, METHODS, UNKNOWN, routes
 from tests.crawls.paging import Page, paged
 
 from gossamer.control.api.safety import SAFETY
+from gossamer.simweb import Options, SimWeb, serve
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with paged(tmp_path_factory.mktemp("guarded")) as page:
         yield page
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[SimWeb]:
+    with serve(Options(hosts=10, pages=20_000, host_skew=0.0, port=0)) as server:
+        yield server
 
 
 def test_nothing_is_told_or_done_without_a_good_token(page: Page) -> None:
@@ -25,14 +33,18 @@ def test_nothing_is_told_or_done_without_a_good_token(page: Page) -> None:
             assert wrong.status in {401, 429}, (method, path)
 
 
-def test_a_token_to_read_starts_and_enters_nothing(page: Page) -> None:
+def test_a_token_to_read_starts_and_enters_nothing(page: Page, web: SimWeb) -> None:
+    assert page.start_crawl("running", web.url, delay="1s").status == 201
     for path, methods in routes(page).items():
         if "POST" in methods:
             answer = page.ask("POST", path, {}, token=page.token("token-read"))
             assert (answer.status, answer.json["code"]) == (403, "read_only"), path
     answer = page.ask("GET", "/api/v1/crawls", token=page.token("token-read"))
-    assert answer.status == 200
+    assert [row["dashboard"] is not None for row in answer.json["crawls"]] == [True]
     assert b"token" not in answer.body
+    crawl = Served(page.out / "running", web)
+    assert crawl.token().encode() not in answer.body
+    assert crawl.token("token-read").encode() not in answer.body
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
@@ -69,8 +81,8 @@ def test_what_cannot_be_read_is_refused(page: Page) -> None:
 LED = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 
-def test_only_the_page_itself_may_be_opened_from_another_port(page: Page) -> None:
-    """As a dashboard is from the page of a folder; it holds no data."""
+def test_only_the_page_itself_may_be_opened_from_the_same_site(page: Page) -> None:
+    """As a dashboard is from the page of a folder, at another port; it holds no data."""
     assert page.ask("GET", "/", token=None, headers=LED).status == 200
     for path in ("/api/v1/crawls", "/static/api.js", "/favicon.ico", "//"):
         assert page.ask("GET", path, headers=LED).status == 403, path

@@ -17,11 +17,11 @@ import typer
 import yaml
 
 from gossamer.cli import main
-from gossamer.cli.assignments import assignments
 from gossamer.cli.commands import COMMANDS as OURS
 from gossamer.engine.names import check_node_name
 from gossamer.engine.server import find_server
 from gossamer.settings import load
+from gossamer.settings.assignments import assignments
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gossamer.cli.assignments import assignments
 from gossamer.errors import SettingsError
 from gossamer.settings import CrawlSettings, check, load
+from gossamer.settings.assignments import assignments
 from gossamer.settings.rows import rows
 from gossamer.settings.table import changed, values
 from gossamer.settings.words import written

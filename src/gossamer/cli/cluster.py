@@ -10,7 +10,6 @@ from rich.text import Text
 
 from gossamer._native import disk_use
 from gossamer.cli.anew import begin_anew
-from gossamer.cli.assignments import assignments
 from gossamer.cli.console import console
 from gossamer.cli.effective import (
     cluster_overrides,
@@ -43,6 +42,7 @@ from gossamer.node.standalone import Interrupt
 from gossamer.node.start_check import check_start
 from gossamer.node.unanswered import lost_seeds
 from gossamer.settings import CrawlSettings, load_saved
+from gossamer.settings.assignments import assignments
 from gossamer.settings.model import LimitSettings
 from gossamer.settings.rows import rows
 from gossamer.settings.table import shown, values

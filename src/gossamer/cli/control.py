@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from gossamer.cli.assignments import assignments
 from gossamer.cli.effective import cluster_overrides, crawl_overrides, least_level
 from gossamer.cli.seeds import tell_guessed, tell_refused
 from gossamer.cli.supervised import told_to_end
@@ -26,6 +25,7 @@ from gossamer.logging import configure, logger
 from gossamer.model.choices import Level, ScopeKind
 from gossamer.node.clustered import NativeSeeds
 from gossamer.settings import load
+from gossamer.settings.assignments import assignments
 
 
 def control(

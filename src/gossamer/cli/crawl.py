@@ -9,7 +9,6 @@ from typing import Any
 import typer
 
 from gossamer.cli.anew import begin_anew
-from gossamer.cli.assignments import assignments
 from gossamer.cli.console import console
 from gossamer.cli.effective import crawl_overrides, effective_settings, least_level
 from gossamer.cli.json_output import print_json
@@ -30,6 +29,7 @@ from gossamer.node.runs import RunRecord, recorded
 from gossamer.node.standalone import Interrupt, Standalone
 from gossamer.node.start_check import check_start
 from gossamer.node.unanswered import lost_seeds
+from gossamer.settings.assignments import assignments
 from gossamer.settings.model import ControlSettings
 
 

@@ -5,17 +5,16 @@ import contextlib
 import socket
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from gossamer.cli.assignments import assignments
+from gossamer.cli.control_settings import control_settings
 from gossamer.cli.serving import end_on_signals, listen_somewhere, tell_where
 from gossamer.control.alone import alone
 from gossamer.control.api.server import check, serve_app
 from gossamer.crawls.api import make_crawls_app
 from gossamer.crawls.listing import list_crawls, touched
 from gossamer.crawls.service import OWN, CrawlsService
-from gossamer.errors import FileError, SettingsError, UsageError
-from gossamer.settings import load
+from gossamer.errors import FileError, UsageError
 from gossamer.settings.model import ControlSettings
 from gossamer.words import command
 
@@ -26,7 +25,9 @@ def serve_page(
     folder: Path, *, port: int | None, address: str | None, settings: list[str], quiet: bool
 ) -> None:
     """`settings`: of `[control]`, as on the command line."""
-    control = _control(port, address, settings)
+    control = control_settings(
+        ControlSettings(port=PORT), settings, port=port, address=address, whose="the page"
+    )
     # Is there, and can be read.
     list_crawls(folder)
     if touched(folder) is not None:
@@ -44,17 +45,6 @@ def serve_page(
     with alone(own, f"the page of {folder}"):
         listener = listen_somewhere(control, any_port=port is None)
         asyncio.run(_serve(CrawlsService(folder, control), control, own, listener, quiet=quiet))
-
-
-def _control(port: int | None, address: str | None, settings: list[str]) -> ControlSettings:
-    given: dict[str, Any] = assignments(settings)
-    for name in given:
-        if not name.startswith("control."):
-            raise SettingsError(f"{name} is none of the page; crawls have it")
-    given = {"control.port": PORT if port is None else port} | given
-    if address is not None:
-        given["control.address"] = address
-    return load(None, given).control
 
 
 async def _serve(

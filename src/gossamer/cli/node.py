@@ -6,7 +6,6 @@ from pathlib import Path
 import typer
 import uvloop
 
-from gossamer.cli.assignments import assignments
 from gossamer.cli.effective import cluster_overrides, least_level
 from gossamer.cli.supervised import told_to_end
 from gossamer.cli.verbose import log_what_counts
@@ -15,6 +14,7 @@ from gossamer.logging import configure, logger
 from gossamer.model.choices import Level
 from gossamer.node.clustered import run_node
 from gossamer.settings import load
+from gossamer.settings.assignments import assignments
 
 
 def node(

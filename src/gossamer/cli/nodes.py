@@ -11,7 +11,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.assignments import assignments
 from gossamer.cli.console import console
 from gossamer.cli.effective import cluster_overrides
 from gossamer.cli.json_output import print_json
@@ -23,6 +22,7 @@ from gossamer.control.client import find, path_of
 from gossamer.engine import connect
 from gossamer.errors import SettingsError, UsageError
 from gossamer.settings import load
+from gossamer.settings.assignments import assignments
 from gossamer.settings.units import duration
 from gossamer.words import counted, plain, size, span
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from gossamer.cli.control_settings import control_settings
 from gossamer.cli.look import Look, looked_at
 from gossamer.cli.loudness import Quiet, Verbose, loudness
 from gossamer.cli.reading import read_log_of
@@ -37,6 +38,14 @@ def open_(
     address: Annotated[
         str | None, typer.Option(help="Address to listen on [default: control.address].")
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="control.names, control.tokens, control.certificate or control.key.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     supervised: Supervised = False,
@@ -46,12 +55,15 @@ def open_(
     with looked_at(directory, host_list=True) as look:
         if look.running:
             raise _in_use(look)
-        settings = _control(look.settings, port, address)
+        known = (look.settings or CrawlSettings()).control
+        control = control_settings(
+            known, settings or [], port=port, address=address, whose="the dashboard"
+        )
         with _place(directory) as place:
             visits = read_log_of(directory, loud, look.committed)
             crawl = ArchivedCrawl(look.known(visits.pages), visits, look.nodes, look.readings)
             serving = _serve(
-                crawl, settings, place, any_port=port is None, quiet=quiet, supervised=supervised
+                crawl, control, place, any_port=port is None, quiet=quiet, supervised=supervised
             )
             asyncio.run(serving)
 
@@ -65,15 +77,6 @@ def _in_use(look: Look) -> StateInUseError:
         f"the crawl in {look.out} is running without a dashboard",
         do=f"start it with --serve to have one ({command('report', look.out)} works meanwhile)",
     )
-
-
-def _control(
-    settings: CrawlSettings | None, port: int | None, address: str | None
-) -> ControlSettings:
-    known = (settings or CrawlSettings()).control
-    given = {"port": port, "address": address}
-    asked = {name: value for name, value in given.items() if value is not None}
-    return ControlSettings.model_validate(known.model_dump(mode="json") | asked)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ import msgspec
 import typer
 
 from gossamer.cli.activity import left_words
-from gossamer.cli.assignments import assignments
 from gossamer.cli.json_output import print_json
 from gossamer.cli.loudness import Loudness, Quiet, Verbose, loudness
 from gossamer.cli.seeds import tell_guessed, tell_refused
@@ -17,6 +16,7 @@ from gossamer.control.client import LONG_TIMEOUT, Client, NoControlNodeError, fi
 from gossamer.errors import GossamerError, NoCrawlError, UsageError
 from gossamer.library.seeds import read_seeds
 from gossamer.model.waits import Wait, in_words
+from gossamer.settings.assignments import assignments
 from gossamer.settings.units import duration
 from gossamer.words import command, count, counted, plain, short_span, size, span
 

@@ -26,7 +26,13 @@ def _service(request: Request) -> CrawlsService:
     return service
 
 
+def _host(request: Request) -> str:
+    # The guard has let it pass: it is a name of ours.
+    return request.headers["host"]
+
+
 ServiceDep = Annotated[CrawlsService, Depends(_service)]
+HostDep = Annotated[str, Depends(_host)]
 Name = Annotated[str, Path(min_length=1, max_length=300, description="as in the list")]
 
 
@@ -53,23 +59,25 @@ async def crawls(service: ServiceDep) -> CrawlList:
 
 
 @router.post("/crawls", tags=["crawls"], summary="Start a crawl", status_code=201)
-async def start(asked: NewCrawl, service: ServiceDep, audit: AuditDep, who: WhoDep) -> Entered:
+async def start(
+    asked: NewCrawl, service: ServiceDep, audit: AuditDep, who: WhoDep, host: HostDep
+) -> Entered:
     # Without values of settings, which may be secret.
     told = asked.model_dump(mode="json", exclude={"name", "seeds", "settings"}, exclude_none=True)
     seeds = [line[:200] for line in asked.seeds.split()[:10]]
     names = [line.partition("=")[0].strip()[:100] for line in asked.settings.splitlines()[:100]]
     new = {**told, "seeds": [*seeds], "settings": [*names]}
     async with audit.change(who, "start", asked.name, new=new):
-        return await service.start(asked)
+        return await service.start(asked, host)
 
 
 @router.post("/crawls/{name}/go_on", tags=["crawls"], summary="Go on with a crawl")
 async def go_on(
-    name: Name, asked: GoOn, service: ServiceDep, audit: AuditDep, who: WhoDep
+    name: Name, asked: GoOn, *, service: ServiceDep, audit: AuditDep, who: WhoDep, host: HostDep
 ) -> Entered:
     new = asked.model_dump(mode="json", exclude_none=True)
     async with audit.change(who, "go_on", name, new=new or None):
-        return await service.go_on(name, asked)
+        return await service.go_on(name, asked, host)
 
 
 @router.post("/crawls/{name}/stop", tags=["crawls"], summary="Save everything and end a crawl")
@@ -79,10 +87,19 @@ async def stop(name: Name, service: ServiceDep, audit: AuditDep, who: WhoDep) ->
 
 
 @router.post("/crawls/{name}/open", tags=["crawls"], summary="The way into its dashboard")
-async def open_(name: Name, service: ServiceDep, audit: AuditDep, who: WhoDep) -> Entered:
-    """Of a crawl that does not run a read-only one is opened, until the page ends."""
+async def open_(
+    name: Name, service: ServiceDep, audit: AuditDep, who: WhoDep, host: HostDep
+) -> Entered:
+    """Of a crawl that does not run a read-only one is opened, until it is closed or the page ends."""
     async with audit.change(who, "open", name, new=None):
-        return await service.open(name)
+        return await service.open(name, host)
+
+
+@router.post("/crawls/{name}/close", tags=["crawls"], summary="Close what `open` has opened")
+async def close(name: Name, service: ServiceDep, audit: AuditDep, who: WhoDep) -> CrawlRow:
+    """Others can go on with the crawl then."""
+    async with audit.change(who, "close", name, new=None):
+        return await service.close(name)
 
 
 @router.get(

@@ -1,8 +1,8 @@
 """The crawls of a folder: how each stands.
 
 Takes a folder; gives a row for each direct subfolder that holds a crawl, and for the folder itself if it is one.
-Guarantees: of a crawl only `runs.jsonl` is read and, while it runs, its API asked for the status, within a second; no
-state is opened, so large crawls take no longer than small ones. At most 1,000 are told: those touched last.
+Guarantees: of a crawl only `runs.jsonl` is read and, while it runs, its API asked for the status, for a second at most
+and of 16 crawls at once; no state is opened, so large crawls take no longer than small ones. At most 1,000 are told: those touched last.
 """
 
 import fcntl
@@ -107,18 +107,21 @@ def _row(place: _Place) -> CrawlRow:
     directory = place.directory
     runs = read_runs(directory)
     last = runs[-1] if runs else None
-    running = last.state == "running" if last is not None else _is_held(directory)
+    # Its state is taken some time before a run is written down, and by one of an old version without that.
+    begun = last is not None and last.state == "running"
+    running = begun or _is_held(directory)
+    opening = running and not begun
     status = _status(directory) if running else None
     return CrawlRow(
         name=readable(place.name),
         kind=_kind(directory, last),
         running=running,
         state=_state(last, status, running=running),
-        error="" if last is None else last.error,
+        error="" if last is None or opening else last.error,
         pages=_pages(last, status),
         runs=last.number if last is not None else 0,
-        began=None if last is None else last.began,
-        ended=None if last is None else last.ended,
+        began=None if last is None or opening else last.began,
+        ended=None if last is None or opening else last.ended,
         dashboard=_address(directory) if status is not None else _view(directory, running=running),
         link=place.link,
     )
@@ -170,7 +173,7 @@ def _view(directory: Path, *, running: bool) -> str | None:
 
 
 def _is_held(directory: Path) -> bool:
-    """Whether a process works on the state, as one of a version that wrote down no runs does."""
+    """Whether a process works on the state; `gossamer open` and other looks only share it."""
     states = [directory / "state", *sorted((directory / "nodes").glob("*/state"))]
     return any(_is_locked(state / "lock") for state in states)
 

@@ -26,8 +26,16 @@ def new_crawl(folder: Path, name: str) -> Path:
     directory = folder / name
     # Also a link that leads nowhere.
     if os.path.lexists(directory):
-        raise RefusedError("exists", f"there is a {name} already: choose another name")
+        raise _exists(name)
     return directory
+
+
+def make_new(directory: Path) -> None:
+    """Ours from the beginning: somebody else may have made one meanwhile."""
+    try:
+        directory.mkdir()
+    except FileExistsError as error:
+        raise _exists(directory.name) from error
 
 
 def own_crawl(folder: Path, name: str) -> Path:
@@ -42,6 +50,10 @@ def own_crawl(folder: Path, name: str) -> Path:
     if not directory.is_dir() or touched(directory) is None:
         raise _unknown()
     return directory
+
+
+def _exists(name: str) -> RefusedError:
+    return RefusedError("exists", f"there is a {name} already: choose another name")
 
 
 def _wrong(detail: str) -> WrongValueError:

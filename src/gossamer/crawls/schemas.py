@@ -1,8 +1,9 @@
 """What is told of the crawls of a folder. Times are seconds since the epoch. Absent is `null`: not known, or does not apply."""
 
-from typing import Literal
+import unicodedata
+from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from gossamer.control.schemas.base import RequestSchema, Schema
 from gossamer.model.choices import ScopeKind
@@ -11,6 +12,12 @@ State = Literal[
     "running", "paused", "disk_full", "finished", "limit_reached", "stopped", "killed", "failed",
     "unknown",
 ]  # fmt: skip
+
+
+LONGEST_LINE: Final = 8192
+"""Bytes of a line of settings, in UTF-8."""
+_NO_TEXT: Final = {"Cc", "Zl", "Zp"}
+"""Kinds of characters that a text of one line has not: controls, ends of lines and paragraphs."""
 
 
 class CrawlRow(Schema):
@@ -33,6 +40,9 @@ class CrawlRow(Schema):
         description="address of its dashboard, or of the read-only one of `gossamer open`"
     )
     link: bool = Field(default=False, description="its folder is a link to another place")
+    opened: bool = Field(
+        default=False, description="the page that was asked has opened it, and can close it"
+    )
 
 
 class CrawlList(Schema):
@@ -58,6 +68,20 @@ class NewCrawl(RequestSchema):
         default="", max_length=100_000, description="any settings, as stage.name=value a line"
     )
 
+    @field_validator("delay", "contact")
+    @classmethod
+    def _is_one_line(cls, value: str | None) -> str | None:
+        _check_text(value or "", besides="")
+        return value
+
+    @field_validator("settings")
+    @classmethod
+    def _is_lines(cls, value: str) -> str:
+        _check_text(value, besides="\n\r\t")
+        if any(len(line.encode()) > LONGEST_LINE for line in value.splitlines()):
+            raise ValueError(f"a line has {LONGEST_LINE} bytes at most")
+        return value
+
 
 class GoOn(RequestSchema):
     max_pages: int | None = Field(
@@ -70,5 +94,11 @@ class Entered(Schema):
 
     crawl: CrawlRow
     enter: str | None = Field(
-        description="address of its dashboard with the token to operate in the fragment; null: it has none"
+        description="address of its dashboard with the token to operate in the fragment; null: it has none, or none that can be reached as the page is"
     )
+
+
+def _check_text(value: str, *, besides: str) -> None:
+    for one in value:
+        if one not in besides and unicodedata.category(one) in _NO_TEXT:
+            raise ValueError(f"no control characters, such as U+{ord(one):04X}")

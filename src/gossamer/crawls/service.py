@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gossamer.control.client import control_directory, own_client
+from gossamer.control.client import own_client
 from gossamer.control.service import RefusedError, UnreachableError, WrongValueError, service_error
-from gossamer.control.tokens import read_token, token_file
 from gossamer.crawls import starting
+from gossamer.crawls.entering import way_in
 from gossamer.crawls.listing import list_crawls, row_of
-from gossamer.crawls.names import new_crawl, own_crawl
-from gossamer.crawls.processes import Process, Processes, last_words
+from gossamer.crawls.names import make_new, new_crawl, own_crawl
+from gossamer.crawls.processes import Processes, Started
 from gossamer.crawls.schemas import CrawlList, CrawlRow, Entered, GoOn, NewCrawl
 from gossamer.crawls.views import Views
 from gossamer.errors import GossamerError
@@ -69,17 +69,21 @@ class CrawlsService:
                 self._list = (time.monotonic(), found)
             return self._list[1]
 
-    async def start(self, asked: NewCrawl) -> Entered:
-        return await self._do(asked.name, lambda: self._start(asked))
+    async def start(self, asked: NewCrawl, host: str) -> Entered:
+        """`host`: under which the page was asked for."""
+        return await self._do(asked.name, lambda: self._start(asked, host))
 
-    async def go_on(self, name: str, asked: GoOn) -> Entered:
-        return await self._do(name, lambda: self._go_on(name, asked))
+    async def go_on(self, name: str, asked: GoOn, host: str) -> Entered:
+        return await self._do(name, lambda: self._go_on(name, asked, host))
 
     async def stop(self, name: str) -> CrawlRow:
         return await self._do(name, lambda: self._stop(name))
 
-    async def open(self, name: str) -> Entered:
-        return await self._do(name, lambda: self._open(name))
+    async def open(self, name: str, host: str) -> Entered:
+        return await self._do(name, lambda: self._open(name, host))
+
+    async def close(self, name: str) -> CrawlRow:
+        return await self._do(name, lambda: self._close(name))
 
     async def report(self, name: str) -> bytes:
         return await self._in_thread(lambda: self._report(name))
@@ -109,36 +113,56 @@ class CrawlsService:
     def _look(self) -> CrawlList:
         # Who was killed and not waited for would count as alive.
         self._processes.reap()
-        return list_crawls(self.folder)
+        found = list_crawls(self.folder)
+        return found.model_copy(update={"crawls": [self._told(row) for row in found.crawls]})
 
-    def _log(self, name: str) -> Path:
+    def _told(self, row: CrawlRow) -> CrawlRow:
+        return row.model_copy(update={"opened": True}) if self._views.has(row.name) else row
+
+    def _log(self, name: str, kind: str = "log") -> Path:
         # Cut, so that it can be the name of a file, however long that of the folder is.
-        return self._own / f"{name.encode()[:200].decode(errors='ignore')}.log"
+        return self._own / f"{name.encode()[:200].decode(errors='ignore')}.{kind}"
 
-    def _start(self, asked: NewCrawl) -> Entered:
+    def _start(self, asked: NewCrawl, host: str) -> Entered:
         out = new_crawl(self.folder, asked.name)
         if not asked.seeds.strip():
             raise WrongValueError("no_seed", "seeds: at least one is needed, a URL a line")
-        log = self._log(asked.name)
-        words = starting.new_words(asked, out, self._control)
-        with starting.seeds_as_input(asked.seeds) as seeds:
-            process = self._processes.launch(words, log, stdin=seeds)
-        return self._awaited(process, out, 0, log, new=True)
+        text = starting.settings_of(asked, self._control)
+        make_new(out)
+        try:
+            started = self._launch_new(asked.seeds, text, out)
+        except BaseException:
+            starting.remove_empty(out)
+            raise
+        return self._awaited(started, out, 0, host, new=True)
 
-    def _go_on(self, name: str, asked: GoOn) -> Entered:
+    def _launch_new(self, seeds: str, settings: str, out: Path) -> Started:
+        with starting.unnamed(seeds) as given, starting.unnamed(settings) as file:
+            words = starting.new_words(out, file.fileno())
+            return self._processes.launch(
+                words, self._log(out.name), stdin=given, handed=(file.fileno(),)
+            )
+
+    def _go_on(self, name: str, asked: GoOn, host: str) -> Entered:
         out = own_crawl(self.folder, name)
-        log = self._log(name)
+        if row_of(out).running:
+            raise RefusedError("running", f"{name} runs already; stop it first to start it anew")
         # A view holds the state.
         self._views.close(name)
         runs = len(read_runs(out))
         words = starting.go_on_words(asked, out, self._control)
-        return self._awaited(self._processes.launch(words, log), out, runs, log, new=False)
+        started = self._processes.launch(words, self._log(name))
+        return self._awaited(started, out, runs, host, new=False)
 
-    def _awaited(self, process: Process, out: Path, runs: int, log: Path, *, new: bool) -> Entered:
-        if starting.await_start(process, out, runs, self._page_ends):
-            return Entered(crawl=row_of(out), enter=_enter(out))
-        starting.check_ended(process, out, runs, log, new=new)
-        return Entered(crawl=row_of(out), enter=None)
+    def _awaited(self, started: Started, out: Path, runs: int, host: str, *, new: bool) -> Entered:
+        enter: str | None = None
+        if starting.await_start(started.process, out, runs, self._page_ends):
+            # That it cannot be entered from here is said to who wants to; it runs.
+            with contextlib.suppress(RefusedError):
+                enter = way_in(out, host, self._control, view=False)
+        else:
+            starting.check_ended(started, out, runs, new=new)
+        return Entered(crawl=row_of(out), enter=enter)
 
     def _stop(self, name: str) -> CrawlRow:
         out = own_crawl(self.folder, name)
@@ -155,7 +179,7 @@ class CrawlsService:
             raise UnreachableError("not_confirmed", "not every node has confirmed; ask again")
         return row_of(out)
 
-    def _open(self, name: str) -> Entered:
+    def _open(self, name: str, host: str) -> Entered:
         out = own_crawl(self.folder, name)
         row = row_of(out)
         if row.running and row.dashboard is None:
@@ -163,22 +187,33 @@ class CrawlsService:
                 "not_served",
                 f"{name} runs without a dashboard, or does not answer; its report can be had meanwhile",
             )
-        if row.dashboard is None:
-            self._views.open(out, self._log(name))
-        return Entered(crawl=row_of(out), enter=_enter(out))
+        # An address may be an old one, as long as a view of ours has not told its own.
+        if not row.running and (row.dashboard is None or self._views.has(name)):
+            self._views.open(out, self._log(name, "open.log"))
+        enter = way_in(out, host, self._control, view=self._views.has(name))
+        return Entered(crawl=self._told(row_of(out)), enter=enter)
+
+    def _close(self, name: str) -> CrawlRow:
+        out = own_crawl(self.folder, name)
+        if not self._views.has(name):
+            raise RefusedError(
+                "not_opened", f"{name} was not opened here; end what was, where it was, with Ctrl-C"
+            )
+        self._views.close(name)
+        return row_of(out)
 
     def _report(self, name: str) -> bytes:
         out = own_crawl(self.folder, name)
         with self._one_of_few(), tempfile.TemporaryDirectory(dir=self._own) as place:
             file, log = Path(place, "report.html"), Path(place, "log")
-            process = self._processes.launch(["report", "--quiet", f"--html={file}", str(out)], log)
-            code = starting.run_to_end(process, REPORT_TIME, self._page_ends)
+            started = self._processes.launch(["report", "--quiet", f"--html={file}", str(out)], log)
+            code = starting.run_to_end(started.process, REPORT_TIME, self._page_ends)
             if code is None:
                 raise UnreachableError(
                     "too_slow", "the report takes long: use gossamer report", again=None
                 )
             if code:
-                raise RefusedError("no_report", last_words(log) or "there is no report")
+                raise RefusedError("no_report", started.last_words() or "there is no report")
             if file.stat().st_size > REPORT_SIZE:
                 raise RefusedError("too_large", "the report is large: use gossamer report")
             return file.read_bytes()
@@ -191,10 +226,3 @@ class CrawlsService:
             yield
         finally:
             self._reports.release()
-
-
-def _enter(out: Path) -> str:
-    """In the fragment: a browser does not send it, and the page takes it out of the address."""
-    directory = control_directory(out)
-    url = (directory / "url").read_text().strip()
-    return f"{url}/#token={read_token(token_file(directory))}"

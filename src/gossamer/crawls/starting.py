@@ -1,11 +1,11 @@
 """Starting a crawl, and going on with one: as a command of ours, until it serves its dashboard or has ended.
 
 Takes what was asked for; gives the words of the command. Guarantees: nothing that is given becomes an option or a
-command; seeds are in no file that could stay behind; a command that is refused leaves nothing.
+command, or can be read by others; seeds and settings are in no file that could stay behind; what is refused before a
+crawl was begun leaves no directory, and no other is removed.
 """
 
 import contextlib
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
-import msgspec
-
 from gossamer.control.client import is_served, own_client
 from gossamer.control.service import UnreachableError, WrongValueError
+from gossamer.crawls.entering import listening
 from gossamer.crawls.kinds import is_cluster, node_count
-from gossamer.crawls.processes import Process, last_words
+from gossamer.crawls.processes import Process, Started
 from gossamer.crawls.schemas import GoOn, NewCrawl
-from gossamer.errors import GossamerError
-from gossamer.library import log_files
+from gossamer.errors import GossamerError, SettingsError
 from gossamer.library.runs import FAILED, read_runs
+from gossamer.settings import dump, load
+from gossamer.settings.assignments import assignments
 from gossamer.settings.model import ControlSettings
+from gossamer.words import plain
 
 PATIENCE: Final = 45.0
 """Seconds in which a crawl is awaited; afterwards the list tells how it stands."""
@@ -32,25 +33,39 @@ LOOK_EVERY: Final = 0.05
 _TIMEOUT: Final = 5.0
 
 
-def new_words(asked: NewCrawl, out: Path, control: ControlSettings) -> list[str]:
-    """The seeds come by standard input. Each value stands with its option: one that begins with a dash stays a value."""
+def settings_of(asked: NewCrawl, control: ControlSettings) -> str:
+    """All that the form says, as TOML; what is refused is refused in the words of `gossamer crawl`."""
     given = {
-        "--scope": None if asked.scope is None else asked.scope.value,
-        "--max-pages": asked.max_pages,
-        "--max-depth": asked.max_depth,
-        "--delay": asked.delay,
+        "scope.kind": None if asked.scope is None else asked.scope.value,
+        "limits.pages": asked.max_pages,
+        "limits.depth": asked.max_depth,
+        "politeness.delay": asked.delay,
+        "fetch.allow_private": True if asked.allow_private else None,
+        "fetch.contact": asked.contact or None,
+        "control.port": 0,
     }
-    options = [f"{name}={value}" for name, value in given.items() if value is not None]
-    settings = [*_listening(control)]
-    if asked.contact:
-        settings.append(f"fetch.contact={msgspec.json.encode(asked.contact).decode()}")
-    # After ours, so that they count.
-    settings += [line.strip() for line in asked.settings.splitlines() if line.strip()]
+    lines = [line.strip() for line in asked.settings.splitlines() if line.strip()]
+    try:
+        # The lines after the fields, so that they count.
+        values = assignments([*listening(control)])
+        values |= {name: value for name, value in given.items() if value is not None}
+        return dump(load(None, values | assignments(lines)))
+    except SettingsError as error:
+        raise WrongValueError("refused", error.in_words()) from error
+
+
+def new_words(out: Path, settings: int) -> list[str]:
+    """The seeds come by standard input. Settings, which may be secret, come by a descriptor: words of a command can be
+    read by every user of the machine.
+    """
     return [
-        "crawl", "--quiet", "--seeds=-", "--serve", "--serve-port=0", f"--out={out}", *options,
-        *(["--allow-private"] if asked.allow_private else []),
-        *(f"--set={one}" for one in settings),
-    ]  # fmt: skip
+        "crawl",
+        "--quiet",
+        "--seeds=-",
+        "--serve",
+        f"--config=/dev/fd/{settings}",
+        f"--out={out}",
+    ]
 
 
 def go_on_words(asked: GoOn, out: Path, control: ControlSettings) -> list[str]:
@@ -60,21 +75,12 @@ def go_on_words(asked: GoOn, out: Path, control: ControlSettings) -> list[str]:
         else ["crawl", "--serve", "--serve-port=0"]
     )
     limit = [] if asked.max_pages is None else [f"--max-pages={asked.max_pages}"]
-    listening = [f"--set={one}" for one in _listening(control)]
-    return [*first, "--resume", "--quiet", f"--out={out}", *limit, *listening]
-
-
-def _listening(control: ControlSettings) -> Iterator[str]:
-    """A crawl that is started here is reached as the page is: by address, names and certificate."""
-    usual = ControlSettings()
-    for name in ("address", "names", "certificate", "key"):
-        value = getattr(control, name)
-        if value != getattr(usual, name):
-            yield f"control.{name}={msgspec.json.encode(value).decode()}"
+    reached = [f"--set={one}" for one in listening(control)]
+    return [*first, "--resume", "--quiet", f"--out={out}", *limit, *reached]
 
 
 @contextlib.contextmanager
-def seeds_as_input(text: str) -> Iterator[IO[bytes]]:
+def unnamed(text: str) -> Iterator[IO[bytes]]:
     """A file without a name, which goes with the process that reads it."""
     with tempfile.TemporaryFile() as file:
         file.write(text.encode())
@@ -114,27 +120,26 @@ def _number(file: Path) -> int | None:
         return None
 
 
-def check_ended(process: Process, out: Path, runs: int, log: Path, *, new: bool) -> None:
+def check_ended(started: Started, out: Path, runs: int, *, new: bool) -> None:
     """Of a process that has ended without having been seen to serve: raises why, unless it was a crawl that was done."""
-    code = process.returncode
+    code = started.process.returncode
     if code is None:
         return
     begun = read_runs(out)[runs:]
     # Small ones, or those without an answer, end at once; that is no refusal.
     if begun and begun[-1].state != FAILED:
         return
-    if new:
-        _remove_empty(out)
-    said = last_words(log) or f"the command ended with code {code} and said nothing"
+    said = started.last_words() or f"the command ended with code {code} and said nothing"
+    if new and not remove_empty(out):
+        said += f"\n{plain(out.name)} was begun and is kept: go on with it, or remove its folder"
     raise WrongValueError("refused", said)
 
 
-def _remove_empty(out: Path) -> None:
-    """What a command has begun that could not go on, as long as nothing was visited."""
-    if out.is_symlink() or any(file.stat().st_size for file in log_files(out)):
-        return
+def remove_empty(out: Path) -> bool:
+    """Whether the directory that was made for a crawl could be removed: nothing was begun in it."""
     with contextlib.suppress(OSError):
-        shutil.rmtree(out)
+        out.rmdir()
+    return not out.exists()
 
 
 def run_to_end(process: Process, seconds: float, page_ends: threading.Event) -> int | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from gossamer.control.service import RefusedError, UnreachableError, WrongValueError
-from gossamer.crawls.processes import Process, Processes, end, last_words
+from gossamer.crawls.entering import listening
+from gossamer.crawls.processes import Process, Processes, Started, end
 from gossamer.settings.model import ControlSettings
 
 MOST: Final = 8
@@ -30,7 +31,7 @@ class Views:
         self._control = control
         self._page_ends = page_ends
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, Process] = OrderedDict()
+        self._open: OrderedDict[str, Started] = OrderedDict()
 
     def open(self, directory: Path, log: Path) -> None:
         """Until it is served. What `gossamer open` refuses is refused with its words."""
@@ -39,35 +40,43 @@ class Views:
             raise RefusedError(
                 "read_only_directory", "the folder may only be read: use gossamer open"
             )
+        too_many: list[Started] = []
         with self._lock:
-            found = self._open.get(directory.name)
-            if found is not None and found.poll() is None:
-                self._open.move_to_end(directory.name)
-                return
-            process = self._processes.launch(
-                [
-                    "open", "--quiet", "--supervised", "--port=0",
-                    f"--address={self._control.address}", str(directory),
-                ],
-                log,
-                stdin=subprocess.PIPE,
-            )  # fmt: skip
-            self._open[directory.name] = process
+            view = self._open.get(directory.name)
+            if view is None or view.process.poll() is not None:
+                view = self._launch(directory, log)
+            self._open[directory.name] = view
+            self._open.move_to_end(directory.name)
             while len(self._open) > MOST:
-                _, oldest = self._open.popitem(last=False)
-                end(oldest, _SECONDS)
-        self._await(process, control, log)
+                too_many.append(self._open.popitem(last=False)[1])
+        for one in too_many:
+            end(one.process, _SECONDS)
+        # Also one that was asked for before: it may not be there yet.
+        self._await(view, control)
+
+    def _launch(self, directory: Path, log: Path) -> Started:
+        words = [
+            "open", "--quiet", "--supervised", "--port=0",
+            *(f"--set={one}" for one in listening(self._control, usual=True)), str(directory),
+        ]  # fmt: skip
+        return self._processes.launch(words, log, stdin=subprocess.PIPE)
+
+    def has(self, name: str) -> bool:
+        """Whether one is open, or being opened."""
+        with self._lock:
+            view = self._open.get(name)
+        return view is not None and view.process.poll() is None
 
     def close(self, name: str) -> None:
-        """Of a crawl that somebody wants to go on with."""
+        """Nothing, if there is none."""
         with self._lock:
-            process = self._open.pop(name, None)
-        if process is not None:
-            end(process, _SECONDS)
+            view = self._open.pop(name, None)
+        if view is not None:
+            end(view.process, _SECONDS)
 
     def close_all(self) -> None:
         with self._lock:
-            views = list(self._open.values())
+            views = [view.process for view in self._open.values()]
             self._open.clear()
         for process in views:
             # All are told before one is waited for.
@@ -76,14 +85,14 @@ class Views:
         for process in views:
             end(process, _SECONDS)
 
-    def _await(self, process: Process, control: Path, log: Path) -> None:
+    def _await(self, view: Started, control: Path) -> None:
         until = time.monotonic() + PATIENCE
-        while process.poll() is None:
-            if _is_of(control, process):
+        while view.process.poll() is None:
+            if _is_of(control, view.process):
                 return
             if time.monotonic() > until or self._page_ends.wait(LOOK_EVERY):
                 raise UnreachableError("not_opened", "it is being opened; ask again", again=5)
-        raise WrongValueError("refused", last_words(log) or "it could not be opened")
+        raise WrongValueError("refused", view.last_words() or "it could not be opened")
 
 
 def _is_of(control: Path, process: Process) -> bool:

@@ -4,8 +4,9 @@ In this order, and the order matters (headers of safety are the server's, on eve
 
 1. `Host` and `Origin` must be ours, on every method and path: a page of another site must not steer
    a crawler through its user's browser, nor through a name that it rebinds to our address. Only the
-   page itself, which holds no data, may be opened by a link of another server of the same machine:
-   that is how the page of a folder leads to a crawl's dashboard.
+   page itself, which holds no data, may be opened by a link of the same site: that is how the page
+   of a folder leads to a crawl's dashboard at another port. For a browser the same site is every
+   host and port under one registrable domain, so others may lead there too.
 2. The dashboard's shell (`/` and `/static/`) holds no data and needs no token; everything else does.
    A wrong token is counted against the client's address, and answered 429 past a bound. A good one
    always passes: a forgotten tab with an old token must not lock its owner out, and tokens of 256
@@ -132,7 +133,7 @@ class Guard:
 
 
 def _is_link(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody followed a link of the same site (another port of this machine) to the page, in a tab of its own."""
+    """Whether somebody followed a link of the same site (any host and port under its domain) to the page, in a tab."""
     wanted = {
         "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document",
     }  # fmt: skip

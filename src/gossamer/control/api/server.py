@@ -174,6 +174,7 @@ def _withdraw(directory: Path) -> None:
 
 
 def _publish(directory: Path, tokens: Path, url: str) -> None:
-    # The URL last: who sees it finds the rest too.
+    # The URL last: who sees it finds the rest too. One that a killed process left would belie that.
+    (directory / "url").unlink(missing_ok=True)
     for name, text in ((ELSEWHERE, tokens.absolute()), ("pid", os.getpid()), ("url", url)):
         write_whole(directory / name, f"{text}\n".encode())

@@ -40,7 +40,7 @@ export class CrawlTable {
       { label: "Pages", of: ({ pages }) => count(pages), number: true, order: ({ pages }) => pages ?? -1 },
       { label: "Runs", of: ({ runs }) => (runs ? count(runs) : "–"), number: true, order: ({ runs }) => runs },
       { label: "Last run", of: (row) => lastRun(row), draw: (row) => drawnRun(row), order: ({ began }) => began ?? 0 },
-      { label: "Actions", of: ({ running, dashboard, link, state }) => [running, dashboard, link, state], draw: (row) => this.#actions(row) },
+      { label: "Actions", of: ({ running, dashboard, link, state, opened }) => [running, dashboard, link, state, opened], draw: (row) => this.#actions(row) },
     ];
     this.#table = new Table({ caption: "The crawls of the folder", columns, key: ({ name }) => name, className: "cards" });
   }
@@ -68,11 +68,12 @@ export class CrawlTable {
     if (row.link) return h("span", { class: "hint" }, "It is in another folder.");
     /** @type {Child[]} */
     const buttons = [];
-    if (!this.#operates && row.dashboard) buttons.push(h("a", { href: row.dashboard, target: "_blank", rel: "noopener" }, "Dashboard"));
+    if (!this.#operates && row.dashboard) buttons.push(h("a", { href: reached(row.dashboard), target: "_blank", rel: "noopener" }, "Dashboard"));
     if (this.#operates && (row.dashboard || !row.running)) {
       buttons.push(this.#button(row, row.running ? "Dashboard" : "Open", () => this.#open(row), row.running ? "main" : null));
     }
     if (this.#operates && !row.running) buttons.push(this.#button(row, "Go on", () => this.#goOn(row)));
+    if (this.#operates && row.opened) buttons.push(this.#button(row, "Close", () => this.#close(row)));
     if (this.#operates && row.running && row.dashboard) buttons.push(this.#button(row, "Stop", () => this.#stop(row)));
     buttons.push(this.#button(row, "Report", () => this.#report(row)));
     return h("div", { class: "buttons" }, buttons);
@@ -109,6 +110,12 @@ export class CrawlTable {
   }
 
   /** @param {CrawlRow} row */
+  async #close({ name }) {
+    await this.#api.post("/crawls/{name}/close", { path: { name } });
+    tell(`${plain(name)} is closed.`);
+  }
+
+  /** @param {CrawlRow} row */
   async #goOn({ name, state, pages }) {
     /** @type {{ max_pages?: number }} */
     const body = {};
@@ -137,6 +144,17 @@ export class CrawlTable {
     h("a", { href: address, download: `${name}-report.html` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
   }
+}
+
+/**
+ * A dashboard at the host that this page was reached by: another name of it is another site for a browser.
+ * @param {string} dashboard
+ */
+function reached(dashboard) {
+  if (!URL.canParse(dashboard)) return dashboard;
+  const address = new URL(dashboard);
+  address.hostname = location.hostname;
+  return address.href;
 }
 
 /**

@@ -1,4 +1,4 @@
-"""`stage.name=value` pairs of a command line."""
+"""`stage.name=value` pairs, as on a command line or in a form."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ def test_who_understands_them() -> None:
     both = {name for name, options in table.items() if {"-q", "--verbose"} <= set(options)}
     assert both == LOUD
     quiet = {name for name, options in table.items() if "--quiet" in options}
-    assert quiet == LOUD | CONFIRMED | {"simweb truth"}
+    assert quiet == LOUD | CONFIRMED | {"simweb truth", "crawls"}
     page = (Path(__file__).parents[2] / "docs/reference/command-line.md").read_text()
     part = page.partition("## How much is said")[2].partition("\n## ")[0]
     assert quiet <= set(re.findall(r"`([a-z ]+)`", part))

@@ -14,15 +14,13 @@ from tests.browser.pictures.sheets import make_picture
 from tests.browser.watching import Tab
 from tests.control.serving import Served, until
 from tests.crawl.pages import serving
+from tests.crawls.paging import SMALL, WEB, paged
 from tests.crawls.paging import Page as FolderPage
-from tests.crawls.paging import paged
 
-from gossamer.simweb import Options, SimWeb, serve
+from gossamer.simweb import SimWeb, serve
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST = 300_000
-WEB = Options(hosts=10, pages=20_000, host_skew=0.0, port=0)
-SMALL = {"/": '<a href="/a">a</a>', "/a": "a page", "/robots.txt": ""}
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,12 @@ from urllib.parse import quote
 
 from tests.control.serving import GOSSAMER, Answer, Served, until
 
+from gossamer.simweb import Options
+
+WEB = Options(hosts=10, pages=20_000, host_skew=0.0, port=0)
+"""A web that no test comes to the end of."""
+SMALL = {"/": '<a href="/a">a</a>', "/a": "a page", "/robots.txt": ""}
+
 
 class Page(Served):
     """The page of a folder. `out` is the folder."""

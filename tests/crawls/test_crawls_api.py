@@ -15,14 +15,12 @@ import pytest
 from tests.audit.crawls import gossamer
 from tests.control.serving import GOSSAMER, Served, until
 from tests.crawl.pages import serving
-from tests.crawls.paging import Page, paged
+from tests.crawls.paging import SMALL, WEB, Page, paged
 
 from gossamer.library.runs import read_runs
-from gossamer.simweb import Options, SimWeb, serve
+from gossamer.simweb import SimWeb, serve
 
-WEB = Options(hosts=10, pages=20_000, host_skew=0.0, port=0)
 PORT = 8790
-SMALL = {"/": '<a href="/a">a</a>', "/a": "a page", "/robots.txt": ""}
 
 
 @pytest.fixture(scope="module")

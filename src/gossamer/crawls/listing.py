@@ -5,7 +5,6 @@ Guarantees: of a crawl only `runs.jsonl` is read and, while it runs, its API ask
 and of 16 crawls at once; no state is opened, so large crawls take no longer than small ones. At most 1,000 are told: those touched last.
 """
 
-import fcntl
 import heapq
 import os
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from gossamer.control.client import control_directory, is_served, own_client
 from gossamer.crawls.kinds import is_cluster
 from gossamer.crawls.schemas import CrawlList, CrawlRow, State
 from gossamer.errors import FileError, GossamerError, UsageError
+from gossamer.file_lock import is_locked
 from gossamer.library.runs import RUNS, Run, read_runs
 from gossamer.node.directory import SETTINGS
 
@@ -167,7 +167,7 @@ def _address(directory: Path) -> str | None:
 def _view(directory: Path, *, running: bool) -> str | None:
     """Where somebody has it open in `gossamer open`."""
     # An address may be copied with a directory, or left by a process that was killed; a lock cannot.
-    if running or not is_served(directory) or not _is_locked(control_directory(directory)):
+    if running or not is_served(directory) or not is_locked(control_directory(directory)):
         return None
     return _address(directory)
 
@@ -175,19 +175,4 @@ def _view(directory: Path, *, running: bool) -> str | None:
 def _is_held(directory: Path) -> bool:
     """Whether a process works on the state; `gossamer open` and other looks only share it."""
     states = [directory / "state", *sorted((directory / "nodes").glob("*/state"))]
-    return any(_is_locked(state / "lock") for state in states)
-
-
-def _is_locked(place: Path) -> bool:
-    """Whether somebody has it for himself; who only looks at a state shares its lock."""
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    return any(is_locked(state / "lock") for state in states)

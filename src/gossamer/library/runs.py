@@ -6,13 +6,14 @@ the file; a line that is cut costs only that line; a file of any length is read 
 """
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
+
+from gossamer.file_lock import is_locked
 
 RUNS: Final = "runs.jsonl"
 FAILED: Final = "failed"
@@ -71,18 +72,8 @@ class Run(msgspec.Struct, kw_only=True):
 
 
 def is_running(out: Path) -> bool:
-    """Whether a run holds the directory. Also where it may only be read."""
-    try:
-        handle = os.open(out / RUNS, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    """Whether a run holds the directory."""
+    return is_locked(out / RUNS)
 
 
 def read_runs(out: Path, *, pages: int | None = None) -> list[Run]:

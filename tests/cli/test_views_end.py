@@ -55,7 +55,9 @@ def place(tmp_path: Path) -> Iterator[Place]:
     yield one
     for process in one.started:
         process.kill()
-        process.communicate()
+        # Waits and closes; some have been read to their end before, which can be done once.
+        with process:
+            pass
 
 
 def stopped_with_view(place: Place, *words: str | Path) -> subprocess.Popen[str]:

@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.browser.conftest import Opener
 from tests.browser.imagined import DOUBTED, HOSTILE
 from tests.browser.serving import ImaginedServer
@@ -547,6 +547,25 @@ def test_plots_show_any_part_of_the_time_that_is_kept(tab: Tab):
     expect(page.locator(".plot").nth(0).locator(".tick").last).to_have_text(
         re.compile(rf"{(begin + timedelta(minutes=4)).strftime('%H:%M')}|{begin.strftime('%H')}:")
     )
+
+
+def test_a_range_is_judged_also_when_the_past_is_slow_to_come(tab: Tab):
+    page = tab.page
+    held: list[Route] = []
+    page.route(re.compile(r"/history\?"), lambda route: held.append(route))
+    with page.expect_request(re.compile(r"/history\?seconds=600$")):
+        tab.go("overview")
+    page.get_by_label("Custom…").check(force=True)
+    page.get_by_label("From").fill("2020-01-01T00:00:00")
+    page.get_by_label("To", exact=True).fill("2020-01-02T00:00:00")
+    while len(held) < 4:  # the first, that of the fields as they begin, and one for each
+        page.wait_for_timeout(20)
+    # The last to be asked for comes first, as it may.
+    for route in reversed(held):
+        with page.expect_response(route.request.url):
+            route.continue_()
+    expect(page.locator(".custom-range .problem")).to_contain_text("Nothing is known before 20")
+    expect(page.locator(".plot").nth(0).locator("path.line[d*=L]")).to_have_count(0)
 
 
 def test_each_node_has_plots_and_the_overview_the_inner_sizes(tab: Tab):

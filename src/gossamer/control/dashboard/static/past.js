@@ -21,6 +21,8 @@ export class Past {
   /** @type {[number, number] | null} a range that does not go on with the time */
   #fixed = null;
   #step = 1;
+  /** How often something was asked for. */
+  #asked = 0;
   /** @type {Reading[]} */
   #rows = [];
   /** @type {number | null} the first time that is known, shown or not */
@@ -42,7 +44,11 @@ export class Past {
    * @param {[number, number] | null} fixed
    */
   async load(api, seconds, signal, fixed = null) {
+    this.#asked += 1;
+    const turn = this.#asked;
     const past = await api.get("/history", { query: { seconds }, signal });
+    // Answers may overtake each other: what was asked for last is shown.
+    if (turn !== this.#asked) return;
     this.#seconds = seconds;
     this.#fixed = fixed;
     this.#step = past.step;

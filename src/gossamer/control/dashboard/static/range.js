@@ -21,14 +21,21 @@ export function rangeChoice(now, oldest, load) {
   const to = h("input", { type: "datetime-local", step: 1 });
   const said = h("p", { class: "problem", role: "alert" });
   const between = h("div", { class: "filters custom-range", hidden: true }, field("From", from), field("To", to), said);
-  const custom = () => {
-    const [begin, end] = [Date.parse(from.value) / 1000, Date.parse(to.value) / 1000];
-    const [back, first] = [now() - begin, oldest()];
-    const wrong = Number.isNaN(begin) || Number.isNaN(end) ? "Both times are needed."
+  /** @returns {[number, number]} */
+  const limits = () => [Date.parse(from.value) / 1000, Date.parse(to.value) / 1000];
+  const wrong = () => {
+    const [[begin, end], first] = [limits(), oldest()];
+    return Number.isNaN(begin) || Number.isNaN(end) ? "Both times are needed."
       : end <= begin ? "The second time must be after the first."
       : first !== null && end <= first ? `Nothing is known before ${date(first)}.` : "";
-    say(said, wrong);
-    if (!wrong) load(Math.max(60, Math.min(ALL, Math.ceil(back))), [begin, end]);
+  };
+  const custom = async () => {
+    say(said, wrong());
+    if (wrong()) return;
+    const [begin, end] = limits();
+    await load(Math.max(60, Math.min(ALL, Math.ceil(now() - begin))), [begin, end]);
+    // The first time that is known may have come just now.
+    say(said, wrong());
   };
   for (const one of [from, to]) one.addEventListener("change", custom);
   /** @type {Map<string, HTMLInputElement>} */

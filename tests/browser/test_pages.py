@@ -552,7 +552,7 @@ def test_plots_show_any_part_of_the_time_that_is_kept(tab: Tab):
 def test_a_range_is_judged_also_when_the_past_is_slow_to_come(tab: Tab):
     page = tab.page
     held: list[Route] = []
-    page.route(re.compile(r"/history\?"), lambda route: held.append(route))
+    page.route(re.compile(r"/history\?"), lambda route, _: held.append(route))
     with page.expect_request(re.compile(r"/history\?seconds=600$")):
         tab.go("overview")
     page.get_by_label("Custom…").check(force=True)

@@ -15,18 +15,12 @@ import pytest
 from tests.audit.crawls import gossamer
 from tests.control.serving import GOSSAMER, Served, until
 from tests.crawl.pages import serving
-from tests.crawls.paging import SMALL, WEB, Page, paged
+from tests.crawls.paging import SMALL, Page, paged
 
 from gossamer.library.runs import read_runs
-from gossamer.simweb import SimWeb, serve
+from gossamer.simweb import SimWeb
 
 PORT = 8790
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[SimWeb]:
-    with serve(WEB) as server:
-        yield server
 
 
 @pytest.fixture

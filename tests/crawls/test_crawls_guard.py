@@ -8,19 +8,13 @@ from tests.control.test_refusals import FOREIGN, METHODS, UNKNOWN, routes
 from tests.crawls.paging import Page, paged
 
 from gossamer.control.api.safety import SAFETY
-from gossamer.simweb import Options, SimWeb, serve
+from gossamer.simweb import SimWeb
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with paged(tmp_path_factory.mktemp("guarded")) as page:
         yield page
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[SimWeb]:
-    with serve(Options(hosts=10, pages=20_000, host_skew=0.0, port=0)) as server:
-        yield server
 
 
 def test_nothing_is_told_or_done_without_a_good_token(page: Page) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,7 @@ from gossamer.control.service import RefusedError
 from gossamer.crawls.schemas import Entered
 from gossamer.crawls.service import OWN, CrawlsService
 from gossamer.settings.model import ControlSettings
-from gossamer.simweb import Options, SimWeb, serve
-
-WEB = Options(hosts=10, pages=20_000, host_skew=0.0, port=0)
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[SimWeb]:
-    with serve(WEB) as server:
-        yield server
+from gossamer.simweb import SimWeb
 
 
 def asked_as(page: Page, host: str, name: str, what: str = "open") -> Answer:

@@ -17,7 +17,7 @@ from gossamer.crawls.kinds import is_cluster
 from gossamer.crawls.schemas import CrawlList, CrawlRow, State
 from gossamer.errors import FileError, GossamerError, UsageError
 from gossamer.file_lock import is_locked
-from gossamer.library.runs import RUNS, Run, read_runs
+from gossamer.library.runs import RUNS, Kind, Run, read_runs
 from gossamer.node.directory import SETTINGS
 
 MOST: Final = 1000
@@ -127,7 +127,7 @@ def _row(place: _Place) -> CrawlRow:
     )
 
 
-def _kind(directory: Path, last: Run | None) -> Any:
+def _kind(directory: Path, last: Run | None) -> Kind:
     if last is not None:
         return last.kind
     return "cluster" if is_cluster(directory) else "crawl"

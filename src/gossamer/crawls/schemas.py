@@ -6,6 +6,7 @@ from typing import Final, Literal
 from pydantic import Field, field_validator
 
 from gossamer.control.schemas.base import RequestSchema, Schema
+from gossamer.library.runs import Kind
 from gossamer.model.choices import ScopeKind
 
 State = Literal[
@@ -24,7 +25,7 @@ class CrawlRow(Schema):
     """A crawl, as far as the files at the top of its directory and its own API tell."""
 
     name: str = Field(description="its folder's; `.`: the folder that was asked about is a crawl")
-    kind: Literal["crawl", "cluster"] = Field(description="of one process, or a cluster")
+    kind: Kind = Field(description="of one process, or a cluster")
     running: bool
     state: State = Field(
         description="what it does, or how its last run ended; `unknown`: made before runs were written down"

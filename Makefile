@@ -5,13 +5,14 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml C
 SUPPORT := .venv/.deps
 NATIVE := .venv/.native
 
-.PHONY: help setup demo test test-fast lint coverage bench bench-large realweb fuzz lock clean
+.PHONY: help setup demo test test-fast lint coverage bench bench-large bench-stores realweb fuzz lock clean
 help:
 	@echo "make demo       set up, then crawl the built-in simulated web and show what was found"
 	@echo "make test       set up, then run every test and lint"
 	@echo "make test-fast  quick lint and the tests that start no process and wait for nothing, for daily work"
 	@echo "make coverage   which lines the tests reach, into docs/reference/coverage.md"
 	@echo "make bench      set up, then run the benchmarks and print a table"
+	@echo "make bench-stores  candidate embedded stores under the load of 100 million queued URLs, one after the other, and a table"
 	@echo "make realweb    crawl real software from Debian packages on loopback addresses, beside wget2 and Scrapy, and print a table"
 	@echo "make fuzz       fuzz URL, HTML, robots and HTTP input, 10 minutes each"
 	@echo "make lock       resolve the Python dependencies anew into requirements.lock"
@@ -46,6 +47,10 @@ bench: $(NATIVE)
 
 bench-large: $(NATIVE)
 	@$(PY) -m benches large
+
+# Options: make bench-stores STORES="fjall redb --urls 2000000 --hosts 100000".
+bench-stores:
+	@benches/stores/run $(STORES)
 
 # Options: make realweb REALWEB="dokuwiki docs --small".
 realweb: $(NATIVE)

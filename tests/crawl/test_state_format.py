@@ -19,7 +19,7 @@ def stopped(crawl: Starter) -> Crawl:
 
 
 def newer(store: Path) -> None:
-    (store / "FORMAT").write_text("gossamer-state 6\n")
+    (store / "FORMAT").write_text("gossamer-state 7\n")
 
 
 def older(store: Path) -> None:
@@ -45,8 +45,8 @@ def without_spaces(store: Path) -> None:
 
 
 EXPECTED: dict[Callable[[Path], None], str] = {
-    newer: "is of format 6, this version of Gossamer knows format 5; use the newer version",
-    older: "is of format 4, this version of Gossamer knows format 5; go on with the older version "
+    newer: "is of format 7, this version of Gossamer knows format 6; use the newer version",
+    older: "is of format 4, this version of Gossamer knows format 6; go on with the older version "
     "of Gossamer that wrote it, or begin a new crawl in another directory",
 }
 

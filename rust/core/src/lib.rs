@@ -16,6 +16,8 @@ pub mod exchange;
 pub mod fetch;
 pub mod frontier;
 pub mod links;
+#[cfg(any(test, feature = "testing"))]
+mod measure;
 #[cfg(test)]
 mod mutation;
 pub mod node;

@@ -8,6 +8,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::canonical::{Grouping, Url};
 use crate::links::Link;
+use crate::measure::process_cpu;
 use crate::outcome::Outcome;
 use crate::parse::LinkKind;
 use crate::seen::{self, Candidate, Seen, SeenKind, SeenSettings};
@@ -50,6 +52,19 @@ pub struct Took {
     pub seen: Duration,
     pub frontier: Duration,
     pub apply: Duration,
+    /// On the processor, of all threads of the process.
+    pub cpu: Duration,
+    /// The longest that one batch took to apply.
+    pub pause: Duration,
+    /// The longest that one call of the frontier took, to take visits or to add URLs.
+    pub call: Duration,
+}
+
+impl Took {
+    fn frontier_call(&mut self, took: Duration) {
+        self.frontier += took;
+        self.call = self.call.max(took);
+    }
 }
 
 /// The crawl and how much of its web is known.
@@ -65,6 +80,8 @@ pub struct Rehearsal {
     step: u64,
     loaded: u64,
     batches: u64,
+    /// For whoever looks on from another thread.
+    queued: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for Rehearsal {
@@ -109,12 +126,14 @@ impl Rehearsal {
             step,
             loaded: 0,
             batches: 0,
+            queued: Arc::default(),
         })
     }
 
     /// Makes up to so many hosts known by their start pages.
     pub fn hosts(&mut self, most: u64) -> Result<Took, StateError> {
         let mut took = Took::default();
+        let begun = process_cpu();
         let end = self.hosts.min(self.hosts_known.saturating_add(most));
         while self.hosts_known < end {
             let last = end.min(self.hosts_known + PAGES * LINKS);
@@ -126,12 +145,14 @@ impl Rehearsal {
             self.admit(urls, "", 0, &mut writes, &mut took)?;
             self.commit(writes, &mut took)?;
         }
+        took.cpu = process_cpu().saturating_sub(begun);
         Ok(took)
     }
 
     /// Visits up to so many pages, each of which brings 50 fresh URLs; ends when the web is known.
     pub fn visit(&mut self, pages: u64) -> Result<Took, StateError> {
         let mut took = Took::default();
+        let begun = process_cpu();
         let end = self.groups.min(self.loaded.saturating_add(pages));
         while self.loaded < end {
             let most = (end - self.loaded).min(PAGES) as usize;
@@ -145,6 +166,7 @@ impl Rehearsal {
             }
             self.commit(writes, &mut took)?;
         }
+        took.cpu = process_cpu().saturating_sub(begun);
         Ok(took)
     }
 
@@ -166,6 +188,8 @@ impl Rehearsal {
             &mut visits,
             &mut refusals,
         )?;
+        took.frontier_call(begun.elapsed());
+        let begun = Instant::now();
         if let Next::NothingDue { until } = next {
             self.now = self.now.max(until);
         }
@@ -225,7 +249,7 @@ impl Rehearsal {
         let mut admissions = Vec::with_capacity(links.len());
         self.frontier
             .add(self.now, &links, &self.state, writes, &mut admissions)?;
-        took.frontier += begun.elapsed();
+        took.frontier_call(begun.elapsed());
         let added = admissions
             .iter()
             .filter(|admission| **admission == Admission::Added)
@@ -245,7 +269,11 @@ impl Rehearsal {
         self.state.apply(writes, durable)?;
         self.frontier.applied(frontier);
         self.seen.applied(seen, durable);
-        took.apply += begun.elapsed();
+        let pause = begun.elapsed();
+        took.apply += pause;
+        took.pause = took.pause.max(pause);
+        let queued = self.frontier.counters().queued;
+        self.queued.store(queued, Ordering::Relaxed);
         Ok(())
     }
 
@@ -262,6 +290,12 @@ impl Rehearsal {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.frontier.counters()
+    }
+
+    /// URLs queued when the last batch was applied, for whoever looks on while a call goes on.
+    #[must_use]
+    pub fn queued(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.queued)
     }
 
     /// URLs known.
@@ -311,5 +345,8 @@ mod tests {
         assert_eq!(counters.queued + counters.pages, crawl.known());
         assert_eq!(counters.pages, 2_000);
         assert_eq!(counters.leases, 0);
+        assert_eq!(crawl.queued().load(Ordering::Relaxed), counters.queued);
+        assert!(took.cpu > Duration::ZERO);
+        assert!(took.pause <= took.apply && took.call <= took.frontier);
     }
 }

@@ -277,6 +277,8 @@ impl Node {
     fn load(&mut self, from: &Path) -> Result<(), NodeError> {
         let mut writes = Writes::default();
         let mut keys: Vec<UrlKey> = Vec::new();
+        // Rows of the queue's index must not reach the device before their blocks.
+        let durable = self.settings.store.durable;
         for item in snapshot::read(from)? {
             match item? {
                 Item::Row { space, key, value } => writes.put(space, key, value),
@@ -284,13 +286,13 @@ impl Node {
                 Item::Key(key) => keys.push(key),
             }
             if writes.len() >= CHUNK {
-                self.state.apply(std::mem::take(&mut writes), false)?;
+                self.state.apply(std::mem::take(&mut writes), durable)?;
             }
             if keys.len() >= CHUNK {
                 self.know(&std::mem::take(&mut keys))?;
             }
         }
-        self.state.apply(writes, false)?;
+        self.state.apply(writes, durable)?;
         self.know(&keys)
     }
 

@@ -283,6 +283,7 @@ impl NodeSettings {
         let usual = DiskSettings::default();
         DiskSettings {
             cache_bytes: self.store.cache,
+            flushed: self.store.durable,
             at_rest: self.look,
             // A view is small, and may be where there is little room.
             reserve_bytes: if self.look { 0 } else { usual.reserve_bytes },

@@ -5,6 +5,8 @@
 //! WARC and log files, [`rows`] the index and content rows.
 
 mod original;
+#[cfg(any(test, feature = "testing"))]
+pub mod rehearsal;
 pub mod rows;
 pub mod state;
 pub mod warc;

@@ -3,7 +3,8 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gossamer_core::canonical::Url;
 use gossamer_core::frontier::rehearsal::{Rehearsal, Took};
@@ -215,10 +216,12 @@ impl MemoryFrontier {
 #[pyclass(module = "gossamer._native", frozen)]
 struct CrawlRehearsal {
     crawl: Mutex<Option<Rehearsal>>,
+    queued: Arc<AtomicU64>,
 }
 
-/// URLs added, visits, errors, and seconds in `seen`, in the frontier and to apply the batches.
-type Figures = (u64, u64, u64, f64, f64, f64);
+/// URLs added, visits, errors; seconds in `seen`, in the frontier, to apply the batches, on the
+/// processor; the longest seconds to apply one batch and of one call of the frontier.
+type Figures = (u64, u64, u64, f64, f64, f64, f64, f64, f64);
 
 impl CrawlRehearsal {
     /// Runs `f` without the interpreter's lock.
@@ -245,6 +248,7 @@ impl CrawlRehearsal {
             .detach(|| Rehearsal::open(&directory, urls, hosts))
             .map_err(state_error)?;
         Ok(CrawlRehearsal {
+            queued: crawl.queued(),
             crawl: Mutex::new(Some(crawl)),
         })
     }
@@ -257,6 +261,11 @@ impl CrawlRehearsal {
     /// Visits up to so many pages that bring 50 fresh URLs each.
     fn visit(&self, py: Python<'_>, pages: u64) -> PyResult<Figures> {
         self.with(py, |crawl| crawl.visit(pages).map(figures))
+    }
+
+    /// URLs queued when the last batch was applied; answers while another call goes on.
+    fn queued(&self) -> u64 {
+        self.queued.load(Ordering::Relaxed)
     }
 
     /// URLs known, URLs queued, hosts known, hosts in memory, bytes of queued URLs in memory.
@@ -307,6 +316,9 @@ fn figures(took: Took) -> Figures {
         took.seen.as_secs_f64(),
         took.frontier.as_secs_f64(),
         took.apply.as_secs_f64(),
+        took.cpu.as_secs_f64(),
+        took.pause.as_secs_f64(),
+        took.call.as_secs_f64(),
     )
 }
 

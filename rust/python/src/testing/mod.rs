@@ -5,6 +5,7 @@ mod fetch;
 mod fetch_settings;
 mod frontier;
 mod parse;
+mod rows;
 mod seen;
 
 use pyo3::prelude::*;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fetch::register(module)?;
     parse::register(module)?;
+    rows::register(module)?;
     seen::register(module)?;
     frontier::register(module)
 }

@@ -4,30 +4,38 @@
 //! bound both.
 
 use super::disk::DiskSettings;
+use super::queue::Rows;
 use super::{Space, Write, Writes};
+
+/// The number of the queue's index among the spaces: behind those that everybody knows.
+pub(super) const CHUNKS: usize = Space::ALL.len();
+const SPACES: usize = CHUNKS + 1;
+
+/// Bytes by space.
+pub(super) type Sizes = [u64; SPACES];
 
 /// What was written since each space's buffer was last handed to the disk.
 #[derive(Debug)]
 pub(super) struct Buffered {
     /// Bytes of the space itself.
-    pub(super) own: [u64; Space::ALL.len()],
+    pub(super) own: Sizes,
     /// Bytes of all spaces, where the space itself had some: a journal is kept as long as the
     /// buffer of any space has something of it.
-    all: [u64; Space::ALL.len()],
+    all: Sizes,
 }
 
 impl Default for Buffered {
     fn default() -> Self {
         Self {
             // A buffer read back from the journals may hold something.
-            own: [1; Space::ALL.len()],
-            all: [0; Space::ALL.len()],
+            own: [1; SPACES],
+            all: [0; SPACES],
         }
     }
 }
 
 impl Buffered {
-    pub(super) fn wrote(&mut self, sizes: &[u64; Space::ALL.len()]) {
+    pub(super) fn wrote(&mut self, sizes: &Sizes) {
         let batch: u64 = sizes.iter().sum();
         for ((own, all), size) in self.own.iter_mut().zip(&mut self.all).zip(sizes) {
             *own += size;
@@ -47,16 +55,19 @@ impl Buffered {
     }
 }
 
-/// The bytes of a batch by space, with what the buffer adds to each change.
-pub(super) fn sizes(writes: &Writes) -> [u64; Space::ALL.len()] {
+/// The bytes of a batch by space, with what the buffer adds to each change. What goes to segments is
+/// in no buffer.
+pub(super) fn sizes(writes: &Writes, chunks: &Rows) -> Sizes {
     const OVERHEAD: usize = 64;
-    let mut sizes = [0; Space::ALL.len()];
-    for write in &writes.list {
-        let (space, bytes) = match write {
-            Write::Put { space, key, value } => (space, key.len() + value.len()),
-            Write::Remove { space, key } => (space, key.len()),
+    let mut sizes = [0; SPACES];
+    for write in writes.list.iter().filter(|write| !write.is_in_segments()) {
+        let space = match write {
+            Write::Put { space, .. } | Write::Remove { space, .. } => *space as usize,
         };
-        sizes[*space as usize] += (bytes + OVERHEAD) as u64;
+        sizes[space] += (write.bytes() + OVERHEAD) as u64;
+    }
+    for (key, value) in chunks {
+        sizes[CHUNKS] += (key.len() + value.as_ref().map_or(0, Vec::len) + OVERHEAD) as u64;
     }
     sizes
 }
@@ -70,9 +81,9 @@ mod tests {
         let settings = DiskSettings::default();
         let mut buffered = Buffered::default();
         let (meta, queue) = (Space::Meta as usize, Space::Queue as usize);
-        let mut sizes = [0; Space::ALL.len()];
+        let mut sizes = [0; SPACES];
         (sizes[meta], sizes[queue]) = (20, 1 << 20);
-        let mut handed_over = [0; Space::ALL.len()];
+        let mut handed_over = [0; SPACES];
         for _ in 0..1024 {
             buffered.wrote(&sizes);
             for (space, times) in handed_over.iter_mut().enumerate() {

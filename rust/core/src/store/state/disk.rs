@@ -15,10 +15,14 @@ use fjall::config::{
 };
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::buffered::{Buffered, sizes};
+use super::buffered::{Buffered, CHUNKS, sizes};
 use super::format::{self, Lock};
+use super::queue::{self, Index, Queue};
 use super::room::Room;
 use super::{Reads, Space, State, StateError, Watch, Write, Writes};
+
+/// The space of the queue's index, which is nobody's but the queue's.
+const CHUNKS_NAME: &str = "chunks";
 
 /// What the store may use.
 #[derive(Clone, Debug)]
@@ -31,6 +35,11 @@ pub struct DiskSettings {
     pub journal_bytes: u64,
     /// Bytes kept free on the device; below, batches are refused with [`StateError::DiskFull`].
     pub reserve_bytes: u64,
+    /// Bytes of a segment of the queue at most.
+    pub segment_bytes: u64,
+    /// Durable batches come. Without them the system decides what reaches the device first, so that a power
+    /// cut may leave rows of the queue's index without their blocks.
+    pub flushed: bool,
     /// The state is looked at: nothing is merged in the background, unless that is overdue.
     pub at_rest: bool,
 }
@@ -42,6 +51,8 @@ impl Default for DiskSettings {
             buffer_bytes: 64 << 20,
             journal_bytes: 256 << 20,
             reserve_bytes: 256 << 20,
+            segment_bytes: 256 << 20,
+            flushed: true,
             at_rest: false,
         }
     }
@@ -56,9 +67,10 @@ pub struct DiskUse {
 }
 
 /// The store while it is open. A failed write closes it for good; then a new one is opened.
-struct Live {
-    db: Database,
-    spaces: Vec<Keyspace>,
+pub(super) struct Live {
+    pub(super) db: Database,
+    /// Those of [`Space::ALL`], then the queue's index.
+    pub(super) spaces: Vec<Keyspace>,
     /// Nobody works in the background, so nothing that this would bring is waited for.
     at_rest: bool,
 }
@@ -69,6 +81,7 @@ pub struct DiskState {
     settings: DiskSettings,
     room: Room,
     live: RwLock<Option<Live>>,
+    pub(super) queue: Queue,
     buffered: Mutex<Buffered>,
     watch: OnceLock<Arc<dyn Watch>>,
     // Last, so that it is given back after the store is closed.
@@ -89,22 +102,32 @@ impl DiskState {
     pub fn open(dir: &Path, settings: DiskSettings) -> Result<DiskState, StateError> {
         std::fs::create_dir_all(dir).map_err(|error| format::io_error(dir, &error))?;
         let lock = Lock::take(dir)?;
-        let store = match format::find(dir)? {
-            Some(store) => store,
-            None => format::create(dir, |path| {
-                Live::open(path, &settings, Birth::New).map(|_| ())
-            })?,
+        let (store, birth) = match format::find(dir)? {
+            Some((store, format::BEFORE)) => (store, Birth::Earlier),
+            Some((store, _)) => (store, Birth::Before),
+            None => {
+                let make = |path: &Path| Live::open(path, &settings, Birth::New).map(|_| ());
+                (format::create(dir, make)?, Birth::Before)
+            }
         };
-        let live = Live::open(&store, &settings, Birth::Before)?;
-        Ok(DiskState {
+        let live = Live::open(&store, &settings, birth)?;
+        if birth == Birth::Earlier {
+            live.begin_migration()?;
+            format::write_mark(&store)?;
+        }
+        let queue = Queue::open(&dir.join("queue"), &settings, live.index())?;
+        let state = DiskState {
             room: Room::new(&store, settings.reserve_bytes),
             store,
             settings,
             live: RwLock::new(Some(live)),
+            queue,
             buffered: Mutex::default(),
             watch: OnceLock::new(),
             _lock: lock,
-        })
+        };
+        state.finish_migration()?;
+        Ok(state)
     }
 
     /// From now on every batch is told; only the first who asks is.
@@ -116,7 +139,8 @@ impl DiskState {
     pub fn usage(&self) -> Result<DiskUse, StateError> {
         self.with(|live| {
             Ok(DiskUse {
-                disk_bytes: live.db.disk_space().map_err(|e| map_error(&e))?,
+                disk_bytes: live.db.disk_space().map_err(|e| map_error(&e))?
+                    + self.queue.disk_bytes(),
                 cache_bytes: live.db.cache_size(),
                 buffer_bytes: live.db.write_buffer_size(),
             })
@@ -129,7 +153,10 @@ impl DiskState {
         self.room.check(bytes)
     }
 
-    fn with<T>(&self, f: impl FnOnce(&Live) -> Result<T, StateError>) -> Result<T, StateError> {
+    pub(super) fn with<T>(
+        &self,
+        f: impl FnOnce(&Live) -> Result<T, StateError>,
+    ) -> Result<T, StateError> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref() {
             Some(live) => f(live),
@@ -152,18 +179,20 @@ impl DiskState {
         self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn apply_once(
-        &self,
-        writes: &Writes,
-        sizes: &[u64; Space::ALL.len()],
-        durable: bool,
-    ) -> Result<(), Failed> {
+    fn apply_once(&self, writes: &Writes, durable: bool) -> Result<(), Failed> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let live = live.as_ref().ok_or(Failed::Closed)?;
         live.make_buffer_room(&self.settings, &self.buffered)?;
+        // 1. Blocks of queued URLs, flushed before anything names them.
+        let prepared = self
+            .queue
+            .prepare(writes, durable, live.index())
+            .map_err(Failed::Error)?;
+        // 2. Everything else, with the rows that name the blocks, as one step.
         let mut batch = fjall::OwnedWriteBatch::with_capacity(live.db.clone(), writes.list.len());
         for write in &writes.list {
             match write {
+                _ if write.is_in_segments() => {}
                 Write::Put { space, key, value } => batch.insert(
                     &live.spaces[*space as usize],
                     key.as_slice(),
@@ -174,18 +203,26 @@ impl DiskState {
                 }
             }
         }
+        for (key, value) in &prepared.rows {
+            match value {
+                Some(value) => batch.insert(&live.spaces[CHUNKS], *key, value.as_slice()),
+                None => batch.remove(&live.spaces[CHUNKS], *key),
+            }
+        }
         let mode = if durable {
             PersistMode::SyncData
         } else {
             PersistMode::Buffer
         };
-        if writes.list.is_empty() {
+        let sizes = sizes(writes, &prepared.rows);
+        if batch.is_empty() {
             // What was applied before must be safe too.
             live.db.persist(mode)?;
         } else {
             batch.durability(Some(mode)).commit()?;
         }
-        self.lock_buffered().wrote(sizes);
+        prepared.applied(durable);
+        self.lock_buffered().wrote(&sizes);
         Ok(())
     }
 }
@@ -210,12 +247,14 @@ impl From<fjall::Error> for Failed {
 enum Birth {
     New,
     Before,
+    /// Made by the format before, which had no index of the queue.
+    Earlier,
 }
 
 impl Live {
     fn open(path: &Path, settings: &DiskSettings, birth: Birth) -> Result<Live, StateError> {
         // Without its version file the engine would take a damaged store for a new one.
-        if birth == Birth::Before && !path.join("version").exists() {
+        if birth != Birth::New && !path.join("version").exists() {
             return Err(StateError::Format(format!(
                 "{} has lost its version file; the state is damaged and was left as it is",
                 path.display()
@@ -261,7 +300,7 @@ impl Live {
             .map_err(|e| map_error(&e))?;
         let mut spaces = Vec::with_capacity(Space::ALL.len());
         for space in Space::ALL {
-            if birth == Birth::Before && !db.keyspace_exists(space.as_str()) {
+            if birth != Birth::New && !db.keyspace_exists(space.as_str()) {
                 return Err(StateError::Format(format!(
                     "{} has lost the space '{}'; the state is damaged and was left as it is",
                     path.display(),
@@ -273,11 +312,25 @@ impl Live {
                     .map_err(|e| map_error(&e))?,
             );
         }
+        if birth == Birth::Before && !db.keyspace_exists(CHUNKS_NAME) {
+            return Err(StateError::Format(format!(
+                "{} has lost the space '{CHUNKS_NAME}'; the state is damaged and was left as it is",
+                path.display()
+            )));
+        }
+        spaces.push(
+            db.keyspace(CHUNKS_NAME, || laid_out(settings))
+                .map_err(|e| map_error(&e))?,
+        );
         Ok(Live {
             db,
             spaces,
             at_rest: workers == 0,
         })
+    }
+
+    pub(super) fn index(&self) -> &dyn Index {
+        &self.spaces[CHUNKS]
     }
 
     /// Whether so much waits to be written out or merged that the engine slows writers down.
@@ -333,13 +386,17 @@ impl Live {
 
 /// How a space is laid out. Index and filters are cut in blocks that live in the cache like data,
 /// so that RAM does not grow with the number of keys.
-fn options(space: Space, settings: &DiskSettings) -> KeyspaceCreateOptions {
-    let options = KeyspaceCreateOptions::default()
+fn laid_out(settings: &DiskSettings) -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
         .max_memtable_size(settings.buffer_bytes / 2)
         .index_block_pinning_policy(PinningPolicy::all(false))
         .filter_block_pinning_policy(PinningPolicy::all(false))
         .index_block_partitioning_policy(PartitioningPolicy::all(true))
-        .filter_block_partitioning_policy(PartitioningPolicy::all(true));
+        .filter_block_partitioning_policy(PartitioningPolicy::all(true))
+}
+
+fn options(space: Space, settings: &DiskSettings) -> KeyspaceCreateOptions {
+    let options = laid_out(settings);
     match space {
         // Keys of random bits: nothing to compress.
         Space::Seen | Space::Content => options
@@ -351,7 +408,7 @@ fn options(space: Space, settings: &DiskSettings) -> KeyspaceCreateOptions {
     }
 }
 
-fn map_error(error: &fjall::Error) -> StateError {
+pub(super) fn map_error(error: &fjall::Error) -> StateError {
     let io = match error {
         fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => Some(e),
         _ => None,
@@ -376,9 +433,33 @@ fn map_error(error: &fjall::Error) -> StateError {
     }
 }
 
+impl Index for Keyspace {
+    fn rows(
+        &self,
+        from: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), StateError> {
+        for pair in self.range::<&[u8], _>(from..) {
+            let (key, value) = pair.into_inner().map_err(|e| map_error(&e))?;
+            if !visit(&key, &value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key is kept by the queue, not by the store.
+fn is_in_segments(space: Space, key: &[u8]) -> bool {
+    space == Space::Queue && queue::is_in_segments(key)
+}
+
 impl Reads for DiskState {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         self.with(|live| {
+            if is_in_segments(space, key) {
+                return self.queue.get(live.index(), key);
+            }
             let value = live.spaces[space as usize]
                 .get(key)
                 .map_err(|e| map_error(&e))?;
@@ -388,6 +469,9 @@ impl Reads for DiskState {
 
     fn contains(&self, space: Space, key: &[u8]) -> Result<bool, StateError> {
         self.with(|live| {
+            if is_in_segments(space, key) {
+                return self.queue.contains(live.index(), key);
+            }
             live.spaces[space as usize]
                 .contains_key(key)
                 .map_err(|e| map_error(&e))
@@ -403,8 +487,12 @@ impl Reads for DiskState {
         found.clear();
         self.with(|live| {
             for key in keys {
-                let here = live.spaces[space as usize].contains_key(key);
-                found.push(here.map_err(|e| map_error(&e))?);
+                found.push(if is_in_segments(space, key) {
+                    self.queue.contains(live.index(), key)?
+                } else {
+                    let here = live.spaces[space as usize].contains_key(key);
+                    here.map_err(|e| map_error(&e))?
+                });
             }
             Ok(())
         })
@@ -428,11 +516,29 @@ impl Reads for DiskState {
                 Bound::Excluded(to)
             };
             let range = (Bound::Included(from), end);
-            for pair in live.spaces[space as usize].range::<&[u8], _>(range) {
-                let (key, value) = pair.into_inner().map_err(|e| map_error(&e))?;
-                if !visit(&key, &value) {
-                    break;
-                }
+            let rows = live.spaces[space as usize].range::<&[u8], _>(range);
+            let mut rows = rows
+                .map(|pair| pair.into_inner().map_err(|e| map_error(&e)))
+                .peekable();
+            let mut more = true;
+            if space == Space::Queue {
+                // Two sources in one order: rows of the store come before what follows them.
+                let index = live.index();
+                self.queue.scan(index, from, to, &mut |key, record| {
+                    while more
+                        && let Some(row) =
+                            rows.next_if(|row| !matches!(row, Ok((at, _)) if **at > *key))
+                    {
+                        let (key, value) = row?;
+                        more = visit(&key, &value);
+                    }
+                    more = more && visit(key, record);
+                    Ok(more)
+                })?;
+            }
+            while more && let Some(row) = rows.next() {
+                let (key, value) = row?;
+                more = visit(&key, &value);
             }
             Ok(())
         })
@@ -449,12 +555,11 @@ impl DiskState {
     /// As [`State::apply`], for who may have to apply the same writes again.
     pub fn apply_kept(&self, writes: &Writes, durable: bool) -> Result<(), StateError> {
         writes.check()?;
-        let sizes = sizes(writes);
-        self.room.check(sizes.iter().sum())?;
-        let mut result = self.apply_once(writes, &sizes, durable);
+        self.room.check(writes.bytes())?;
+        let mut result = self.apply_once(writes, durable);
         if let Err(Failed::Closed) = result {
             self.reopen()?;
-            result = self.apply_once(writes, &sizes, durable);
+            result = self.apply_once(writes, durable);
         }
         result.map_err(|failed| match failed {
             Failed::Error(error) => error,

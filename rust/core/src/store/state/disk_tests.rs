@@ -178,7 +178,7 @@ fn other_formats_are_refused_and_left_alone() {
     let mark = dir.path().join("store/FORMAT");
     let good = fs::read(&mark).unwrap();
     for (bad, expected) in [
-        (&b"gossamer-state 6\n"[..], "use the newer version"),
+        (&b"gossamer-state 7\n"[..], "use the newer version"),
         (
             b"gossamer-state 4\n",
             "begin a new crawl in another directory",

@@ -4,8 +4,9 @@
 //! ```text
 //! DIR/lock            held by the process that has the state open, shared by those that look at it
 //! DIR/creating/       a store being born; removed when found, nobody has used it yet
-//! DIR/store/FORMAT    "gossamer-state 4"
+//! DIR/store/FORMAT    "gossamer-state 6"
 //! DIR/store/…         the store's own files
+//! DIR/queue/…         the queue's segments
 //! ```
 
 use std::fs::{self, File};
@@ -17,8 +18,10 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::StateError;
 
-/// The format this program writes, and the only one it reads.
-pub const FORMAT: u32 = 5;
+/// The format this program writes.
+pub const FORMAT: u32 = 6;
+/// The one before it, which is brought to the format of now when it is opened (`migrate.rs`).
+pub const BEFORE: u32 = 5;
 
 const MARK: &str = "gossamer-state";
 const MARK_FILE: &str = "FORMAT";
@@ -88,8 +91,9 @@ pub fn io_error(path: &Path, error: &std::io::Error) -> StateError {
     }
 }
 
-/// The store's directory if the state exists and is of our format; None if there is no state yet.
-pub fn find(dir: &Path) -> Result<Option<PathBuf>, StateError> {
+/// The store's directory and its format, if the state exists and is of a format that we read; None if
+/// there is no state yet.
+pub fn find(dir: &Path) -> Result<Option<(PathBuf, u32)>, StateError> {
     let store = dir.join("store");
     if !store
         .try_exists()
@@ -118,7 +122,7 @@ pub fn find(dir: &Path) -> Result<Option<PathBuf>, StateError> {
         .strip_prefix(MARK)
         .and_then(|rest| rest.trim().parse::<u32>().ok())
         .ok_or_else(|| damaged(&path, "does not name a format"))?;
-    if version != FORMAT {
+    if version != FORMAT && version != BEFORE {
         let advice = if version > FORMAT {
             "use the newer version of Gossamer that wrote it"
         } else {
@@ -130,7 +134,7 @@ pub fn find(dir: &Path) -> Result<Option<PathBuf>, StateError> {
             dir.display()
         )));
     }
-    Ok(Some(store))
+    Ok(Some((store, version)))
 }
 
 fn damaged(path: &Path, how: &str) -> StateError {
@@ -151,15 +155,22 @@ pub fn create(
         _ => {}
     }
     make(&young)?;
-    let path = young.join(MARK_FILE);
-    let written = File::create_new(&path).and_then(|mut file| {
+    write_mark(&young)?;
+    fs::rename(&young, &store)
+        .and_then(|()| File::open(dir)?.sync_all())
+        .map_err(|error| io_error(&store, &error))?;
+    Ok(store)
+}
+
+/// Marks a store as one of the format of now, in one step.
+pub fn write_mark(store: &Path) -> Result<(), StateError> {
+    let (path, temporary) = (store.join(MARK_FILE), store.join("FORMAT.new"));
+    let written = File::create(&temporary).and_then(|mut file| {
         writeln!(file, "{MARK} {FORMAT}")?;
         file.sync_all()
     });
     written
-        .and_then(|()| File::open(&young)?.sync_all())
-        .and_then(|()| fs::rename(&young, &store))
-        .and_then(|()| File::open(dir)?.sync_all())
-        .map_err(|error| io_error(&path, &error))?;
-    Ok(store)
+        .and_then(|()| fs::rename(&temporary, &path))
+        .and_then(|()| File::open(store)?.sync_all())
+        .map_err(|error| io_error(&path, &error))
 }

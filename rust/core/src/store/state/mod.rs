@@ -8,6 +8,8 @@ mod buffered;
 pub mod disk;
 mod format;
 pub mod memory;
+mod migrate;
+mod queue;
 mod room;
 mod view;
 
@@ -139,6 +141,8 @@ pub trait Reads: Send + Sync {
 pub const MAX_KEY: usize = u16::MAX as usize;
 /// The longest value.
 pub const MAX_VALUE: usize = u32::MAX as usize;
+/// The longest record of a queued URL: 256 of them fit a segment.
+const MAX_RECORD: usize = 1 << 20;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +155,34 @@ pub enum Write {
     },
     /// Remove a key; removing what is not there is no error.
     Remove { space: Space, key: Vec<u8> },
+}
+
+impl Write {
+    /// The key that it changes.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        match self {
+            Write::Put { key, .. } | Write::Remove { key, .. } => key,
+        }
+    }
+
+    /// Bytes of key and value.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Write::Put { key, value, .. } => key.len() + value.len(),
+            Write::Remove { key, .. } => key.len(),
+        }
+    }
+
+    /// Whether it is a change of what the queue keeps in its segments.
+    fn is_in_segments(&self) -> bool {
+        match self {
+            Write::Put { space, key, .. } | Write::Remove { space, key } => {
+                *space == Space::Queue && queue::is_in_segments(key)
+            }
+        }
+    }
 }
 
 /// The changes of one batch, in order; a later change of the same key wins.
@@ -172,6 +204,12 @@ impl Writes {
         self.list.is_empty()
     }
 
+    /// Bytes of all keys and values.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.list.iter().map(|write| write.bytes() as u64).sum()
+    }
+
     /// Refuses keys and values that no store has room for.
     pub(crate) fn check(&self) -> Result<(), StateError> {
         for write in &self.list {
@@ -179,7 +217,12 @@ impl Writes {
                 Write::Put { space, key, value } => (space, key, value.len()),
                 Write::Remove { space, key } => (space, key, 0),
             };
-            if key.is_empty() || key.len() > MAX_KEY || value > MAX_VALUE {
+            let most = if write.is_in_segments() {
+                MAX_RECORD
+            } else {
+                MAX_VALUE
+            };
+            if key.is_empty() || key.len() > MAX_KEY || value > most {
                 return Err(StateError::Store(format!(
                     "a key of {} bytes with a value of {value} bytes cannot be kept in '{}'",
                     key.len(),

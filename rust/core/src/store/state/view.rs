@@ -1,8 +1,8 @@
 //! A view of a state: a directory that is opened in its place, so that a look changes nothing.
 //!
 //! The store has no way of opening that does not write: it cuts journals, removes what nothing refers to, and
-//! merges. A view gives it other files to do that to. Those that are written once (sorted tables, runs of
-//! `seen`), which are nearly all bytes of a large state, are symbolic links: the store only reads them, and
+//! merges. A view gives it other files to do that to. Those that are written once (sorted tables, segments of the
+//! queue, runs of `seen`), which are nearly all bytes of a large state, are symbolic links: the store only reads them, and
 //! what it removes is the link. The others (journals, lists of tables) are copied; their size is bounded by
 //! [`super::DiskSettings::journal_bytes`] and the number of tables. As long as a view lasts nobody can change
 //! the state that it shows.
@@ -50,7 +50,8 @@ fn show(from: &Path, to: &Path) -> Result<(), StateError> {
 /// Whether nobody writes to the file again.
 fn is_written_once(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name);
-    path.extension().is_some_and(|end| end == "run")
+    let end = path.extension();
+    end.is_some_and(|end| end == "run" || end == "seg")
         || folder.is_some_and(|name| name == "tables" || name == "blobs")
 }
 

@@ -18,6 +18,10 @@ const BLOCK: usize = BLOCK_KEYS * KEY;
 /// Bytes read at a time when a whole run is read.
 const STRIDE: usize = 256 * BLOCK;
 
+/// Keys after which a run is flushed while it is written: a batch that is flushed meanwhile waits for what the
+/// system has not written yet of other files too.
+const SYNC_KEYS: u64 = 1 << 19;
+
 /// What the store remembers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -85,6 +89,9 @@ impl Run {
             hash.update(&key.0);
             out.write_all(&key.0).map_err(io)?;
             count += 1;
+            if count.is_multiple_of(SYNC_KEYS) {
+                out.flush().and_then(|()| file.sync_data()).map_err(io)?;
+            }
         }
         out.flush().map_err(io)?;
         drop(out);
@@ -142,21 +149,33 @@ impl Run {
         Ok(run)
     }
 
-    /// Merges runs into a new one.
-    pub fn merge(dir: &Path, id: u64, runs: &[Arc<Run>]) -> Result<Run, StateError> {
-        let mut heads: Vec<_> = runs.iter().map(|run| Keys::new(run).peekable()).collect();
-        let merged = std::iter::from_fn(|| {
-            let mut least: Option<(UrlKey, usize)> = None;
-            for (at, head) in heads.iter_mut().enumerate() {
-                match head.peek() {
-                    Some(Ok(key)) if least.is_none_or(|(least, _)| *key < least) => {
-                        least = Some((*key, at));
-                    }
-                    Some(Err(_)) => return head.next(),
-                    _ => {}
-                }
+    /// Merges runs into a new one. Ends with an error when `is_over` says that nobody waits for it.
+    pub fn merge(
+        dir: &Path,
+        id: u64,
+        runs: &[Arc<Run>],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Run, StateError> {
+        // The next key of each run that has one, as a number: in the same order, and quicker compared.
+        let mut heads: Vec<(u128, Keys<'_>)> = Vec::with_capacity(runs.len());
+        for run in runs {
+            let mut keys = Keys::new(run);
+            if let Some(key) = keys.next() {
+                heads.push((u128::from_be_bytes(key?.0), keys));
             }
-            least.and_then(|(_, at)| heads[at].next())
+        }
+        let merged = std::iter::from_fn(|| {
+            let (at, (least, _)) = heads.iter().enumerate().min_by_key(|(_, (key, _))| *key)?;
+            let least = UrlKey(least.to_be_bytes());
+            match heads[at].1.next() {
+                Some(Ok(key)) => heads[at].0 = u128::from_be_bytes(key.0),
+                Some(Err(error)) => return Some(Err(error)),
+                None => drop(heads.swap_remove(at)),
+            }
+            if is_over() {
+                return Some(Err(StateError::Store("a merge was ended".to_owned())));
+            }
+            Some(Ok(least))
         });
         Run::write(dir, id, merged)
     }

@@ -1,22 +1,25 @@
-//! The runs of a state and the way keys get there: a thread writes the keys of many batches as a
-//! new run and merges runs of like size, while look-ups go on; the switch to the new list goes
-//! with a batch like everything else, and files are removed when no restart can ask for them.
+//! The runs of a state and the way keys get there. One thread writes the keys of many batches as a new
+//! run, another merges runs of like size, while look-ups go on; the switch to the new list goes with
+//! a batch like everything else, and files are removed when no restart can ask for them.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::UrlKey;
+use super::making::Making;
 use super::run::{Label, Run, path_of};
 use crate::store::state::{Reads, Space, StateError, Writes};
 
 /// Where the store lists the runs.
 const LIST_KEY: &[u8] = b"seen.runs";
-/// An older run is merged when it is at most this many times as large as all newer ones. So each
-/// is larger than that, and 10⁹ keys are in some seven runs.
-const RATIO: u64 = 3;
+/// Runs of like size that are merged into one: a key is written anew once for each time that the
+/// number of keys has grown by this factor. Fewer: more bytes written; more: more runs to look into.
+const FAN_IN: usize = 4;
+/// Runs at most; with more, batches wait for a merge.
+const MOST_RUNS: usize = 48;
 
 /// Keys on their way into a run, and the rows of the store that hold them until then.
 #[derive(Debug)]
@@ -25,25 +28,28 @@ struct Load {
     rows: Vec<u64>,
 }
 
+/// A new list of runs that a batch carries.
 #[derive(Debug)]
-enum Move {
-    Idle,
-    Writing(Load, JoinHandle<Result<Vec<Arc<Run>>, StateError>>),
-    /// Could not be written; the next batch tries again.
-    Waiting(Load),
-    /// Written; the number is that of the batch that carries the new list.
-    Written(Load, Vec<Arc<Run>>, Option<u64>),
+struct Switch {
+    batch: u64,
+    list: Vec<Arc<Run>>,
+    has_load: bool,
+    has_merge: bool,
 }
 
-/// All runs, oldest and largest first.
+/// All runs, the largest first.
 #[derive(Debug)]
 pub struct Runs {
     dir: PathBuf,
     list: Vec<Arc<Run>>,
     next_id: u64,
-    moving: Move,
+    load: Making<Load>,
+    merge: Making<Vec<Arc<Run>>>,
+    switch: Option<Switch>,
     /// No longer listed, but a restart after a power cut may still find the old list.
     obsolete: Vec<Arc<Run>>,
+    /// Tells a merge that nobody waits for it.
+    is_closing: Arc<AtomicBool>,
 }
 
 impl Runs {
@@ -72,89 +78,112 @@ impl Runs {
             dir: dir.to_path_buf(),
             list,
             next_id,
-            moving: Move::Idle,
+            load: Making::Idle,
+            merge: Making::Idle,
+            switch: None,
             obsolete: Vec::new(),
+            is_closing: Arc::default(),
         })
     }
 
     /// Whether new keys can be taken in.
     pub fn is_idle(&self) -> bool {
-        matches!(self.moving, Move::Idle)
+        self.load.is_idle()
     }
 
     /// Begins to move keys, which are in `rows` of the store, into a run.
     pub fn begin(&mut self, mut keys: Vec<UrlKey>, rows: Vec<u64>) -> Result<(), StateError> {
         keys.sort_unstable();
-        self.start(Load {
-            keys: Arc::new(keys),
-            rows,
+        let keys = Arc::new(keys);
+        self.write(Load { keys, rows })
+    }
+
+    fn write(&mut self, load: Load) -> Result<(), StateError> {
+        let (dir, keys, id) = (self.dir.clone(), load.keys.clone(), self.new_id());
+        self.load.start(load, "seen", move || {
+            Run::write(&dir, id, keys.iter().map(|key| Ok(*key)))
         })
     }
 
-    fn start(&mut self, load: Load) -> Result<(), StateError> {
-        let (dir, list, keys) = (self.dir.clone(), self.list.clone(), load.keys.clone());
-        let id = self.next_id;
-        self.next_id += 2;
-        let work = move || write_and_merge(&dir, list, &keys, id);
-        match std::thread::Builder::new().name("seen".into()).spawn(work) {
-            Ok(thread) => {
-                self.moving = Move::Writing(load, thread);
-                Ok(())
-            }
-            Err(error) => {
-                self.moving = Move::Waiting(load);
-                Err(StateError::Store(format!("no thread: {error}")))
-            }
-        }
+    fn merge(&mut self, runs: Vec<Arc<Run>>) -> Result<(), StateError> {
+        let (dir, list, id) = (self.dir.clone(), runs.clone(), self.new_id());
+        let is_closing = Arc::clone(&self.is_closing);
+        self.merge.start(runs, "seen-merge", move || {
+            Run::merge(&dir, id, &list, &|| is_closing.load(Ordering::Relaxed))
+        })
     }
 
-    /// Goes on with a move, if one has come to an end; with `wait` until it has.
+    fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    /// Goes on with what threads have done; with `wait` until the keys under way are in a run.
     pub fn progress(&mut self, wait: bool) -> Result<(), StateError> {
-        match std::mem::replace(&mut self.moving, Move::Idle) {
-            Move::Writing(load, thread) if wait || thread.is_finished() => match thread.join() {
-                Ok(Ok(list)) => self.moving = Move::Written(load, list, None),
-                Ok(Err(error)) => {
-                    self.moving = Move::Waiting(load);
-                    return Err(error);
-                }
-                Err(_) => {
-                    self.moving = Move::Waiting(load);
-                    return Err(StateError::Store("the writer of runs failed".to_owned()));
-                }
-            },
-            Move::Waiting(load) => self.start(load)?,
-            other => self.moving = other,
+        self.load.progress(wait)?;
+        if let Some(load) = self.load.take_failed() {
+            self.write(load)?;
+        }
+        self.merge.progress(self.list.len() >= MOST_RUNS)?;
+        if let Some(runs) = self.merge.take_failed() {
+            self.merge(runs)?;
+        }
+        let counts: Vec<u64> = self.list.iter().map(|run| run.label.count).collect();
+        if self.merge.is_idle()
+            && let Some(full) = full_tier(&counts)
+        {
+            let runs = self.list.iter().filter(|run| tier(run.label.count) <= full);
+            self.merge(runs.map(Arc::clone).collect())?;
         }
         Ok(())
     }
 
     /// Lets batch number `batch` carry the new list, if there is one.
     pub fn carry(&mut self, batch: u64, writes: &mut Writes) {
-        if let Move::Written(load, list, carried @ None) = &mut self.moving {
-            *carried = Some(batch);
-            let mut value = Vec::new();
-            for run in list {
-                for number in [run.label.id, run.label.count, run.label.checksum] {
-                    value.extend_from_slice(&number.to_be_bytes());
-                }
-            }
-            writes.put(Space::Meta, LIST_KEY, value);
+        let (load, merge) = (self.load.made(), self.merge.made());
+        if self.switch.is_some() || (load.is_none() && merge.is_none()) {
+            return;
+        }
+        let (has_load, has_merge) = (load.is_some(), merge.is_some());
+        let mut list = self.list.clone();
+        if let Some((merged, run)) = merge {
+            list.retain(|run| !merged.iter().any(|other| Arc::ptr_eq(run, other)));
+            list.push(Arc::clone(run));
+        }
+        if let Some((load, run)) = load {
+            list.push(Arc::clone(run));
             for row in &load.rows {
                 writes.remove(Space::Seen, row.to_be_bytes());
             }
         }
+        list.sort_by_key(|run| std::cmp::Reverse(run.label.count));
+        let mut value = Vec::new();
+        for run in &list {
+            for number in [run.label.id, run.label.count, run.label.checksum] {
+                value.extend_from_slice(&number.to_be_bytes());
+            }
+        }
+        writes.put(Space::Meta, LIST_KEY, value);
+        self.switch = Some(Switch {
+            batch,
+            list,
+            has_load,
+            has_merge,
+        });
     }
 
     /// Batches up to `batch` are in the store; with `durable` they will stay.
     pub fn applied(&mut self, batch: u64, durable: bool) {
-        match std::mem::replace(&mut self.moving, Move::Idle) {
-            Move::Written(_, list, Some(carried)) if carried <= batch => {
-                let old = std::mem::replace(&mut self.list, list);
-                let kept: HashSet<u64> = self.list.iter().map(|run| run.label.id).collect();
-                let gone = old.into_iter().filter(|run| !kept.contains(&run.label.id));
-                self.obsolete.extend(gone);
+        if let Some(switch) = self.switch.take_if(|switch| switch.batch <= batch) {
+            self.list = switch.list;
+            if switch.has_load {
+                self.load = Making::Idle;
             }
-            other => self.moving = other,
+            if switch.has_merge
+                && let Some(merged) = self.merge.take()
+            {
+                self.obsolete.extend(merged);
+            }
         }
         if durable {
             for run in self.obsolete.drain(..) {
@@ -165,15 +194,12 @@ impl Runs {
 
     /// The batches under way are lost: a later one carries the list.
     pub fn forget_pending(&mut self) {
-        if let Move::Written(_, _, carried) = &mut self.moving {
-            *carried = None;
-        }
+        self.switch = None;
     }
 
     /// Sets `known[i]` where a run, or what moves into one, has `keys[i]`; keys come in order.
     pub fn find(&self, keys: &[UrlKey], known: &mut [bool]) -> Result<(), StateError> {
-        if let Move::Writing(load, _) | Move::Waiting(load) | Move::Written(load, ..) = &self.moving
-        {
+        if let Some(load) = self.load.source() {
             for (key, known) in keys.iter().zip(known.iter_mut()) {
                 *known = *known || load.keys.binary_search(key).is_ok();
             }
@@ -188,8 +214,7 @@ impl Runs {
         last: UrlKey,
         visit: &mut dyn FnMut(UrlKey),
     ) -> Result<(), StateError> {
-        if let Move::Writing(load, _) | Move::Waiting(load) | Move::Written(load, ..) = &self.moving
-        {
+        if let Some(load) = self.load.source() {
             let from = load.keys.partition_point(|key| *key < first);
             let keys = load.keys.iter().skip(from);
             keys.take_while(|key| **key <= last)
@@ -202,12 +227,8 @@ impl Runs {
 
     /// Bytes of RAM and of disk.
     pub fn bytes(&self) -> (usize, u64) {
-        let keys = match &self.moving {
-            Move::Idle => 0,
-            Move::Writing(load, _) | Move::Waiting(load) | Move::Written(load, ..) => {
-                load.keys.capacity() * size_of::<UrlKey>()
-            }
-        };
+        let load = self.load.source();
+        let keys = load.map_or(0, |load| load.keys.capacity() * size_of::<UrlKey>());
         let ram: usize = self.list.iter().map(|run| run.ram_bytes()).sum();
         let all = self.list.iter().chain(&self.obsolete);
         let disk = all.map(|run| run.label.count * size_of::<UrlKey>() as u64);
@@ -217,39 +238,23 @@ impl Runs {
 
 impl Drop for Runs {
     fn drop(&mut self) {
-        // The thread writes into a directory that the next owner of the state will clean.
-        if let Move::Writing(_, thread) = std::mem::replace(&mut self.moving, Move::Idle) {
-            let _ = thread.join();
-        }
+        // The threads write into a directory that the next owner of the state will clean.
+        self.is_closing.store(true, Ordering::Relaxed);
+        self.load.end();
+        self.merge.end();
     }
 }
 
-/// Writes the keys as the newest run, then merges it with its elders while they are not much
-/// larger. Uses the numbers `id` and `id + 1`.
-fn write_and_merge(
-    dir: &Path,
-    mut list: Vec<Arc<Run>>,
-    keys: &[UrlKey],
-    id: u64,
-) -> Result<Vec<Arc<Run>>, StateError> {
-    let young = Run::write(dir, id, keys.iter().map(|key| Ok(*key)))?;
-    list.push(Arc::new(young));
-    let mut sum = keys.len() as u64;
-    let mut from = list.len() - 1;
-    while from > 0 && list[from - 1].label.count <= RATIO * sum {
-        from -= 1;
-        sum += list[from].label.count;
-    }
-    if from < list.len() - 1 {
-        let merged = Run::merge(dir, id + 1, &list[from..]);
-        // Never listed in the store: it may go at once.
-        if let Some(young) = list.pop() {
-            young.remove();
-        }
-        list.truncate(from);
-        list.push(Arc::new(merged?));
-    }
-    Ok(list)
+/// The highest tier that has enough runs. All that are smaller are merged with them, which costs little
+/// more. Sizes of one tier differ by less than the fan-in.
+fn full_tier(counts: &[u64]) -> Option<u32> {
+    let like = |of: u32| counts.iter().filter(|count| tier(**count) == of).count();
+    let tiers = counts.iter().map(|count| tier(*count));
+    tiers.filter(|of| like(*of) >= FAN_IN).max()
+}
+
+fn tier(count: u64) -> u32 {
+    count.max(1).ilog(FAN_IN as u64)
 }
 
 fn listed(reads: &dyn Reads) -> Result<Vec<Label>, StateError> {
@@ -268,4 +273,31 @@ fn listed(reads: &dyn Reads) -> Result<Vec<Label>, StateError> {
         checksum: number(&row[16..]),
     });
     Ok(labels.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a key costs on the way to 2 × 10⁸: how often it is written, how many runs are looked into.
+    #[test]
+    fn keys_are_written_a_few_times_and_runs_stay_few() {
+        const LOAD: u64 = 1 << 19;
+        let (mut counts, mut written, mut most) = (Vec::new(), 0, 0);
+        for _ in 0..400 {
+            counts.push(LOAD);
+            written += LOAD;
+            while let Some(full) = full_tier(&counts) {
+                let merged = counts.iter().filter(|count| tier(**count) <= full);
+                let sum = merged.sum();
+                written += sum;
+                counts.retain(|count| tier(*count) > full);
+                counts.push(sum);
+            }
+            most = most.max(counts.len());
+        }
+        assert_eq!(counts.iter().sum::<u64>(), 400 * LOAD);
+        assert!(written < 400 * LOAD * 5, "{written}");
+        assert!(most <= 13, "{most}");
+    }
 }

@@ -179,7 +179,13 @@ impl DiskState {
         self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn apply_once(&self, writes: &Writes, durable: bool) -> Result<(), Failed> {
+    /// With `moved`, what goes to segments was a row of the store before, which goes.
+    pub(super) fn apply_once(
+        &self,
+        writes: &Writes,
+        durable: bool,
+        moved: bool,
+    ) -> Result<(), Failed> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let live = live.as_ref().ok_or(Failed::Closed)?;
         live.make_buffer_room(&self.settings, &self.buffered)?;
@@ -192,6 +198,9 @@ impl DiskState {
         let mut batch = fjall::OwnedWriteBatch::with_capacity(live.db.clone(), writes.list.len());
         for write in &writes.list {
             match write {
+                Write::Put { key, .. } if moved => {
+                    batch.remove(&live.spaces[Space::Queue as usize], key.as_slice());
+                }
                 _ if write.is_in_segments() => {}
                 Write::Put { space, key, value } => batch.insert(
                     &live.spaces[*space as usize],
@@ -228,10 +237,21 @@ impl DiskState {
 }
 
 /// Why a write failed, as far as it decides what to do next.
-enum Failed {
+pub(super) enum Failed {
     /// The store takes no more writes: open it anew.
     Closed,
     Error(StateError),
+}
+
+impl From<Failed> for StateError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Error(error) => error,
+            Failed::Closed => StateError::Store(
+                "the store failed again right after it was opened anew".to_owned(),
+            ),
+        }
+    }
 }
 
 impl From<fjall::Error> for Failed {
@@ -556,17 +576,12 @@ impl DiskState {
     pub fn apply_kept(&self, writes: &Writes, durable: bool) -> Result<(), StateError> {
         writes.check()?;
         self.room.check(writes.bytes())?;
-        let mut result = self.apply_once(writes, durable);
+        let mut result = self.apply_once(writes, durable, false);
         if let Err(Failed::Closed) = result {
             self.reopen()?;
-            result = self.apply_once(writes, durable);
+            result = self.apply_once(writes, durable, false);
         }
-        result.map_err(|failed| match failed {
-            Failed::Error(error) => error,
-            Failed::Closed => StateError::Store(
-                "the store failed again right after it was opened anew".to_owned(),
-            ),
-        })?;
+        result?;
         if let Some(watch) = self.watch.get() {
             watch.applied(writes, self);
         }

@@ -6,7 +6,6 @@
 
 use fjall::PersistMode;
 
-use super::buffered::CHUNKS;
 use super::disk::{DiskState, Live, map_error};
 use super::queue::is_in_segments;
 use super::{Reads, Space, StateError, Writes};
@@ -47,28 +46,12 @@ impl DiskState {
         let mut from = Vec::new();
         loop {
             let writes = self.with(|live| live.rows_to_move(&from))?;
-            let keys: Vec<&[u8]> = writes.list.iter().map(super::Write::key).collect();
-            let Some(last) = keys.last() else {
+            let Some(last) = writes.list.last() else {
                 break;
             };
             self.check_room(writes.bytes())?;
-            self.with(|live| {
-                let prepared = self.queue.prepare(&writes, true, live.index())?;
-                let mut batch = live.db.batch().durability(Some(PersistMode::SyncData));
-                for key in &keys {
-                    batch.remove(&live.spaces[Space::Queue as usize], *key);
-                }
-                for (key, value) in &prepared.rows {
-                    match value {
-                        Some(value) => batch.insert(&live.spaces[CHUNKS], *key, value.as_slice()),
-                        None => batch.remove(&live.spaces[CHUNKS], *key),
-                    }
-                }
-                batch.commit().map_err(|error| map_error(&error))?;
-                prepared.applied(true);
-                Ok(())
-            })?;
-            from = [last, &[0][..]].concat();
+            self.apply_once(&writes, true, true)?;
+            from = [last.key(), &[0]].concat();
         }
         self.with(|live| {
             let mut batch = live.db.batch().durability(Some(PersistMode::SyncData));

@@ -1,6 +1,7 @@
 //! Giving disk back: what is still queued of a segment is written anew, a piece with each batch.
 
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 use super::block::{HEAD, head};
 use super::draft::Draft;
@@ -15,8 +16,10 @@ const LEAST: u64 = 64 << 10;
 /// Bytes looked through for each byte that a batch adds or frees. At least half of what is looked
 /// through is given back, so two would be enough to keep up.
 const PACE: u64 = 4;
-/// Bytes looked through with one batch at most: so long is what it adds to the time of a batch.
+/// Bytes looked through with one batch at most.
 const MOST: u64 = 1 << 20;
+/// And for how long: blocks of one URL each are many in so many bytes, and a batch waits for all.
+const LONGEST: Duration = Duration::from_millis(40);
 
 /// How far a segment is looked through.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +74,7 @@ impl Segments {
     }
 }
 
-/// Looks at the next blocks, of so many bytes; gives how far it came and the bytes it looked at. A cell
+/// Looks at the next blocks, of so many bytes, for [`LONGEST`]; gives how far it came and the bytes it looked at. A cell
 /// that this batch has changed is not known as it will be: the walk stops before it.
 fn step(
     files: &Files,
@@ -86,7 +89,8 @@ fn step(
         .map_err(|error| io_error(&path, &error))?;
     let length = file.metadata().map_or(0, |facts| facts.len());
     let (start, mut bytes) = (walk.offset, [0; HEAD]);
-    while walk.offset - start < budget && walk.offset < length {
+    let begun = Instant::now();
+    while walk.offset - start < budget && walk.offset < length && begun.elapsed() < LONGEST {
         // What a crash has left behind the last batch is no block.
         let found = file.read_exact_at(&mut bytes, walk.offset).ok();
         let Some((block, cell)) = found.and_then(|()| head(&bytes)) else {

@@ -1,6 +1,6 @@
 """Runs of their own, minutes to hours long: `python -m benches large [PART...]`, without a part all.
 
-`seen`: URLs known at 10 and at 100 million. `queue`: known and queued on the way to 200 million.
+`seen`: URLs known at 10 million, 100 million and 1 billion. `queue`: known and queued on the way to 200 million.
 `rows`: the rows that a page writes beside these. `crawl`: a whole crawl of three million pages.
 With `--urls` and `--pages` the parts are as small as one likes.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from benches import process, queued, rows, seen, whole
 
-SIZES = (10_000_000, 100_000_000)
+SIZES = (10_000_000, 100_000_000, 1_000_000_000)
 
 Row = dict[str, Any]
 

@@ -2,17 +2,21 @@
 
 import random
 import resource
+import shutil
 import tempfile
 import time
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from benches import process
 from gossamer._native import Seen, SeenRehearsal, seen_kinds
 
 PAGES = 6_000
 LINKS = 50
 BATCH = 40
+# What a key takes while runs are merged, and then some.
+ROOM_PER_URL = 45
 
 
 def pages(seed: int = 1, count: int = PAGES) -> list[list[str]]:
@@ -94,13 +98,18 @@ def resident() -> int:
 
 def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:
     """The default kind with n known URLs: RAM on the way there, then pages of known links."""
+    if shutil.disk_usage(tempfile.gettempdir()).free < n * ROOM_PER_URL:
+        raise RuntimeError(f"{n} URLs need about {n * ROOM_PER_URL / 1e9:.0f} GB of disk")
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as directory:
         seen = Seen("exact", directory)
         web = SeenRehearsal(n, 100_000)
+        before = (time.process_time(), process.written())
 
         def row(what: str, known: int, took: tuple[int, int, int, float, float, float]) -> None:
+            nonlocal before
             tests, fresh, errors, wall, cpu, applying = took
+            (used_before, written_before), before = before, (time.process_time(), process.written())
             rows.append(
                 {
                     "bench": "seen-large",
@@ -112,16 +121,23 @@ def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:
                     "us_per_page_of_50": round(wall * 1e6 * LINKS / tests, 1),
                     "cpu_us_per_page_of_50": round(cpu * 1e6 * LINKS / tests, 1),
                     "us_to_apply_per_test": round(applying * 1e6 / tests, 3),
+                    # Of all threads, with what it takes to make the URLs up.
+                    "cpu_us_whole_process": round((before[0] - used_before) * 1e6 / tests, 3),
+                    "written_per_test": round((before[1] - written_before) / tests, 1),
                     "errors": errors,
                     "rss_mb": round(resident() / 1e6, 1),
-                    "disk_bytes_per_url": round(seen.store_bytes()[0] / known, 1),
+                    "disk_bytes_per_url": round(process.disk(Path(directory)) / known, 1),
                 }
+            )
+            print(
+                f"  {what}, {known:,} known: {rows[-1]['cpu_us_whole_process']} µs CPU", flush=True
             )
 
         for step in range(1, steps + 1):
             row("load", n * step // steps, web.load(seen, n // LINKS // steps))
         for fresh in (0, 2, 10, LINKS):
             web.visit(seen, 4_000, fresh)
+            before = (time.process_time(), process.written())
             row(f"visit, {fresh} of 50 fresh", n, web.visit(seen, 20_000, fresh))
         seen.close()
     return rows

@@ -168,4 +168,4 @@ def summary(rows: list[Row]) -> list[Row]:
     ]
 
 
-MOST: dict[str, float] = {}
+MOST: dict[str, float] = {"cpu_us_per_page": 1.3, "rss_mb": 1.3}

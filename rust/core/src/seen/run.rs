@@ -64,8 +64,21 @@ fn fence(key: &[u8]) -> u64 {
 }
 
 impl Run {
-    /// Writes keys that come in order; returns when they survive a power cut.
+    /// Writes keys that come in order; returns when they survive a power cut. What cannot be written whole is
+    /// removed: it may be what the disk is full of.
     pub fn write(
+        dir: &Path,
+        id: u64,
+        keys: impl Iterator<Item = Result<UrlKey, StateError>>,
+    ) -> Result<Run, StateError> {
+        let run = Run::try_write(dir, id, keys);
+        if run.is_err() {
+            let _ = fs::remove_file(path_of(dir, id));
+        }
+        run
+    }
+
+    fn try_write(
         dir: &Path,
         id: u64,
         keys: impl Iterator<Item = Result<UrlKey, StateError>>,

@@ -56,11 +56,16 @@ impl Buffered {
 }
 
 /// The bytes of a batch by space, with what the buffer adds to each change. What goes to segments is
-/// in no buffer.
-pub(super) fn sizes(writes: &Writes, chunks: &Rows) -> Sizes {
+/// in no buffer, but with `moved` the removal of its row is.
+pub(super) fn sizes(writes: &Writes, chunks: &Rows, moved: bool) -> Sizes {
     const OVERHEAD: usize = 64;
     let mut sizes = [0; SPACES];
-    for write in writes.list.iter().filter(|write| !write.is_in_segments()) {
+    for write in &writes.list {
+        if write.is_in_segments() {
+            let removal = write.key().len() + OVERHEAD;
+            sizes[Space::Queue as usize] += if moved { removal as u64 } else { 0 };
+            continue;
+        }
         let space = match write {
             Write::Put { space, .. } | Write::Remove { space, .. } => *space as usize,
         };

@@ -5,6 +5,7 @@
 //! `durable` it survives a power cut; RAM is bounded by [`DiskSettings`] however many keys there
 //! are; a full device is an error that can be tried again, not the end of the state.
 
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use fjall::config::{
     CompressionPolicy, FilterPolicy, FilterPolicyEntry, PartitioningPolicy, PinningPolicy,
 };
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
 use super::buffered::{Buffered, CHUNKS, sizes};
 use super::format::{self, Lock};
@@ -223,7 +224,7 @@ impl DiskState {
         } else {
             PersistMode::Buffer
         };
-        let sizes = sizes(writes, &prepared.rows);
+        let sizes = sizes(writes, &prepared.rows, moved);
         if batch.is_empty() {
             // What was applied before must be safe too.
             live.db.persist(mode)?;
@@ -247,9 +248,7 @@ impl From<Failed> for StateError {
     fn from(failed: Failed) -> Self {
         match failed {
             Failed::Error(error) => error,
-            Failed::Closed => StateError::Store(
-                "the store failed again right after it was opened anew".to_owned(),
-            ),
+            Failed::Closed => StateError::Store("the store takes no more writes".to_owned()),
         }
     }
 }
@@ -293,9 +292,10 @@ impl Live {
     }
 
     fn open_engine(path: &Path, settings: &DiskSettings, birth: Birth) -> Result<Live, StateError> {
-        if settings.at_rest {
+        // What has to be migrated first is much to write.
+        if settings.at_rest && birth != Birth::Earlier {
             let live = Live::open_with(path, settings, birth, 0)?;
-            if !live.is_overdue() {
+            if !live.is_overdue() && !live.is_migrating()? {
                 return Ok(live);
             }
             // A write would wait for the merge for ever.
@@ -350,7 +350,7 @@ impl Live {
     }
 
     pub(super) fn index(&self) -> &dyn Index {
-        &self.spaces[CHUNKS]
+        self
     }
 
     /// Whether so much waits to be written out or merged that the engine slows writers down.
@@ -453,13 +453,26 @@ pub(super) fn map_error(error: &fjall::Error) -> StateError {
     }
 }
 
-impl Index for Keyspace {
+/// Keys in `from..to`; `to` empty: no end.
+fn bounds<'a>(from: &'a [u8], to: &'a [u8]) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+    let end = if to.is_empty() {
+        Bound::Unbounded
+    } else {
+        Bound::Excluded(to)
+    };
+    (Bound::Included(from), end)
+}
+
+impl Index for Live {
     fn rows(
         &self,
         from: &[u8],
+        to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), StateError> {
-        for pair in self.range::<&[u8], _>(from..) {
+        // Of a snapshot: rows of a batch that is being applied would be seen one by one.
+        let now = self.db.snapshot();
+        for pair in now.range::<&[u8], _>(&self.spaces[CHUNKS], bounds(from, to)) {
             let (key, value) = pair.into_inner().map_err(|e| map_error(&e))?;
             if !visit(&key, &value) {
                 break;
@@ -525,18 +538,11 @@ impl Reads for DiskState {
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), StateError> {
-        use std::ops::Bound;
         if !to.is_empty() && from >= to {
             return Ok(());
         }
         self.with(|live| {
-            let end = if to.is_empty() {
-                Bound::Unbounded
-            } else {
-                Bound::Excluded(to)
-            };
-            let range = (Bound::Included(from), end);
-            let rows = live.spaces[space as usize].range::<&[u8], _>(range);
+            let rows = live.spaces[space as usize].range::<&[u8], _>(bounds(from, to));
             let mut rows = rows
                 .map(|pair| pair.into_inner().map_err(|e| map_error(&e)))
                 .peekable();

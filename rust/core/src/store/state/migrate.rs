@@ -8,7 +8,7 @@ use fjall::PersistMode;
 
 use super::disk::{DiskState, Live, map_error};
 use super::queue::is_in_segments;
-use super::{Reads, Space, StateError, Writes};
+use super::{Space, StateError, Writes};
 
 const KEY: &[u8] = b"queue.migration";
 /// Rows of a step.
@@ -19,6 +19,12 @@ impl Live {
         let mut batch = self.db.batch().durability(Some(PersistMode::SyncData));
         batch.insert(&self.spaces[Space::Meta as usize], KEY, [1]);
         batch.commit().map_err(|error| map_error(&error))
+    }
+
+    /// Whether a migration has begun and not ended.
+    pub(super) fn is_migrating(&self) -> Result<bool, StateError> {
+        let note = self.spaces[Space::Meta as usize].contains_key(KEY);
+        note.map_err(|error| map_error(&error))
     }
 
     /// The first rows from a key on that belong in segments, as changes of the queue.
@@ -40,7 +46,7 @@ impl Live {
 impl DiskState {
     /// Moves what is left to move, if a migration has begun.
     pub(super) fn finish_migration(&self) -> Result<(), StateError> {
-        if self.get(Space::Meta, KEY)?.is_none() {
+        if !self.with(Live::is_migrating)? {
             return Ok(());
         }
         let mut from = Vec::new();
@@ -68,7 +74,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::super::{DiskSettings, State};
+    use super::super::{DiskSettings, Reads, State, View};
     use super::*;
 
     fn open(dir: &Path) -> DiskState {
@@ -132,11 +138,29 @@ mod tests {
         assert_eq!(queued(&state), rows);
         let left = state.with(|live| live.rows_to_move(&[])).unwrap();
         assert!(left.is_empty());
-        assert_eq!(state.get(Space::Meta, KEY).unwrap(), None);
+        assert!(!state.with(Live::is_migrating).unwrap());
         drop(state);
         let mark = fs::read(dir.path().join("store/FORMAT")).unwrap();
         assert_eq!(mark, b"gossamer-state 6\n");
         assert_eq!(queued(&open(dir.path())), rows);
+    }
+
+    /// A look at a crawl of the format before sees its queue and leaves it as it is.
+    #[test]
+    fn a_view_of_the_format_before_shows_its_queue() {
+        let (dir, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let rows = rows();
+        put_rows(&open(dir.path()), &rows);
+        let mark = dir.path().join("store/FORMAT");
+        fs::write(&mark, b"gossamer-state 5\n").unwrap();
+        let view = place.path().join("view");
+        let _kept = View::make(dir.path(), &view).unwrap();
+        let settings = DiskSettings {
+            at_rest: true,
+            ..DiskSettings::default()
+        };
+        assert_eq!(queued(&DiskState::open(&view, settings).unwrap()), rows);
+        assert_eq!(fs::read(&mark).unwrap(), b"gossamer-state 5\n");
     }
 
     #[test]

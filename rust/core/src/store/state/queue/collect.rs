@@ -30,11 +30,10 @@ pub(super) struct Walk {
 
 impl Segments {
     /// Goes on with the segment under way, or begins with the one that is least of use. What it
-    /// moves is part of the batch; when the batch is not applied the same is done with the next one.
+    /// moves is part of the batch; when the batch is not applied the segment is looked through again later.
     pub fn collect(
         &mut self,
         files: &Files,
-        durable: bool,
         index: &dyn Index,
         draft: &mut Draft<'_>,
     ) -> Result<(), StateError> {
@@ -47,9 +46,6 @@ impl Segments {
         };
         self.debt += LEAST + PACE * (draft.blocks.len() as u64 + draft.freed());
         self.debt = self.debt.min(64 * MOST);
-        if self.flushed && !durable {
-            return Ok(());
-        }
         let budget = self.debt.min(MOST);
         let (walk, looked) = step(files, index, draft, walk, budget)?;
         self.debt = self.debt.saturating_sub(looked.max(1));
@@ -97,13 +93,15 @@ fn step(
             walk.offset = length;
             break;
         };
-        if draft.has_touched(&cell) {
+        if draft.has_changed(&cell) {
             break;
         }
-        let chunks = chunks_of(index, &cell)?;
-        let mut places = chunks.iter().map(|chunk| (chunk.segment, chunk.offset));
-        if places.any(|(of, at)| of == walk.segment && u64::from(at) == walk.offset) {
-            draft.rewrite(&cell, chunks)?;
+        if !draft.has_moved(&cell) {
+            let chunks = chunks_of(index, &cell)?;
+            let mut places = chunks.iter().map(|chunk| (chunk.segment, chunk.offset));
+            if places.any(|(of, at)| of == walk.segment && u64::from(at) == walk.offset) {
+                draft.rewrite(&cell, chunks)?;
+            }
         }
         walk.offset += u64::from(block);
     }

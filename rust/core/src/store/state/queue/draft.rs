@@ -25,11 +25,20 @@ pub(super) struct Draft<'a> {
     pub rows: Vec<(RowKey, Option<Vec<u8>>)>,
     /// Live bytes that segments gain or lose.
     pub live: HashMap<u32, i64>,
-    touched: HashSet<Cell>,
+    /// Whether what is in segments may be written anew.
+    may_move: bool,
+    changed: HashSet<Cell>,
+    moved: HashSet<Cell>,
 }
 
 impl<'a> Draft<'a> {
-    pub fn new(index: &'a dyn Index, files: &'a Files, segment: u32, start: u32) -> Draft<'a> {
+    pub fn new(
+        index: &'a dyn Index,
+        files: &'a Files,
+        segment: u32,
+        start: u32,
+        may_move: bool,
+    ) -> Draft<'a> {
         Draft {
             index,
             files,
@@ -38,7 +47,9 @@ impl<'a> Draft<'a> {
             blocks: Vec::new(),
             rows: Vec::new(),
             live: HashMap::new(),
-            touched: HashSet::new(),
+            may_move,
+            changed: HashSet::new(),
+            moved: HashSet::new(),
         }
     }
 
@@ -48,9 +59,14 @@ impl<'a> Draft<'a> {
         lost.map(|change| change.unsigned_abs()).sum()
     }
 
-    /// Whether this batch has changed a cell, so that the index does not show it as it will be.
-    pub fn has_touched(&self, cell: &Cell) -> bool {
-        self.touched.contains(cell)
+    /// Whether URLs of a cell come or go with this batch, so that the index does not show it as it will be.
+    pub fn has_changed(&self, cell: &Cell) -> bool {
+        self.changed.contains(cell)
+    }
+
+    /// Whether all that is live in a cell is written anew with this batch.
+    pub fn has_moved(&self, cell: &Cell) -> bool {
+        self.moved.contains(cell)
     }
 
     /// Sets and removes places of a cell. `puts` are in the order of their places.
@@ -60,7 +76,7 @@ impl<'a> Draft<'a> {
         puts: &[(u8, &[u8])],
         removed: &Places,
     ) -> Result<(), StateError> {
-        self.touched.insert(cell);
+        self.changed.insert(cell);
         let gone: Places = puts.iter().map(|(place, _)| *place).collect();
         let gone = gone.with(removed);
         let mut rest = Vec::new();
@@ -76,7 +92,7 @@ impl<'a> Draft<'a> {
         if puts.is_empty() {
             return Ok(());
         }
-        if rest.len() < MOST_CHUNKS {
+        if rest.len() < MOST_CHUNKS || !self.may_move {
             return self.write(&cell, puts);
         }
         self.merge(&cell, smallest(rest, puts.len() as u32), puts)
@@ -84,7 +100,7 @@ impl<'a> Draft<'a> {
 
     /// Writes all that is live in a cell anew, as one chunk.
     pub fn rewrite(&mut self, cell: &Cell, chunks: Vec<Chunk>) -> Result<(), StateError> {
-        self.touched.insert(*cell);
+        self.moved.insert(*cell);
         self.merge(cell, chunks, &[])
     }
 

@@ -71,8 +71,11 @@ impl Files {
     /// Removes a segment that no row names any more. One that stays is removed at the next start.
     pub fn remove(&self, segment: u32) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.pop(&segment);
+        let file = open.pop(&segment);
+        // Nobody who reads waits for the system to free the blocks.
+        drop(open);
         let _ = std::fs::remove_file(self.path(segment));
+        drop(file);
     }
 
     /// The records of a chunk.

@@ -5,10 +5,12 @@ use crate::store::state::StateError;
 
 /// The rows of the index, as far as batches are applied.
 pub(in crate::store::state) trait Index {
-    /// Calls `visit` with each row from `from` on, in order, until it returns false.
+    /// Calls `visit` with each row in `from..to` (`to` empty: no end), in order, until it returns false: all of
+    /// one moment, so that a batch is seen whole or not at all.
     fn rows(
         &self,
         from: &[u8],
+        to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), StateError>;
 }
@@ -17,21 +19,26 @@ fn damaged() -> StateError {
     StateError::Format("a row of the queue's index is damaged".to_owned())
 }
 
-/// The chunks of the first cell whose key is `from` or later and before `end`.
+/// Behind the last row of a cell: row keys go on with eight bytes.
+pub(super) fn behind(cell: &[u8]) -> Vec<u8> {
+    [cell, &[0xff; 9]].concat()
+}
+
+/// The chunks of the first cell that has some with row keys in `from..to`. The end is the store's too: without it
+/// a look-up would go through all rows that were removed behind the cell.
 pub(super) fn first_cell(
     index: &dyn Index,
     from: &[u8],
-    is_end: &dyn Fn(&Cell) -> bool,
+    to: &[u8],
 ) -> Result<Vec<Chunk>, StateError> {
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut wrong = false;
-    index.rows(from, &mut |key, value| {
+    index.rows(from, to, &mut |key, value| {
         let Some(chunk) = Chunk::of_row(key, value) else {
             wrong = true;
             return false;
         };
-        let same = chunks.first().is_none_or(|first| first.cell == chunk.cell);
-        if !same || is_end(&chunk.cell) {
+        if chunks.first().is_some_and(|first| first.cell != chunk.cell) {
             return false;
         }
         chunks.push(chunk);
@@ -42,13 +49,13 @@ pub(super) fn first_cell(
 
 /// The chunks of a cell.
 pub(super) fn chunks_of(index: &dyn Index, cell: &Cell) -> Result<Vec<Chunk>, StateError> {
-    first_cell(index, cell, &|found| found != cell)
+    first_cell(index, cell, &behind(cell))
 }
 
 /// Gives every chunk to `visit`.
 pub(super) fn all(index: &dyn Index, mut visit: impl FnMut(&Chunk)) -> Result<(), StateError> {
     let mut wrong = false;
-    index.rows(&[], &mut |key, value| {
+    index.rows(&[], &[], &mut |key, value| {
         match Chunk::of_row(key, value) {
             Some(chunk) => visit(&chunk),
             None => wrong = true,

@@ -17,7 +17,8 @@
 //! * Atomic with the batch: blocks are written first, the rows that name them go with the batch. What
 //!   a crash leaves in a segment beyond that is named by nobody. A new process writes to a new segment.
 //! * Durable with the batch: a durable batch flushes the segments before its rows. Only such a batch moves
-//!   blocks, so that no power cut finds a row that came to the device before its block.
+//!   blocks, so that no power cut finds a row that came to the device before its block. (Where no batch is
+//!   durable, `store.fsync = "never"`, every batch may.)
 //! * Disk is given back: a segment of which less than half is of use is read through, a piece with each
 //!   durable batch, its live blocks are written anew, and it is removed after the next durable batch.
 //! * RAM: a few numbers for each segment, and one file handle for each of the last 256 that were read.
@@ -103,11 +104,14 @@ impl Queue {
         let mut segments = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
         segments.count_again(&self.files, index)?;
         let (segment, start) = segments.end();
-        let mut draft = Draft::new(index, &self.files, segment, start);
+        let may_move = durable || !segments.flushed;
+        let mut draft = Draft::new(index, &self.files, segment, start, may_move);
         for (cell, changes) in by_cell(writes) {
             draft.change(cell, &changes.puts(), &changes.removed())?;
         }
-        segments.collect(&self.files, durable, index, &mut draft)?;
+        if may_move {
+            segments.collect(&self.files, index, &mut draft)?;
+        }
         let Draft {
             blocks, rows, live, ..
         } = draft;
@@ -156,7 +160,7 @@ impl Prepared<'_> {
     pub fn applied(mut self, durable: bool) {
         self.applied = true;
         self.segments.applied(&self.live, self.blocks);
-        if durable {
+        if durable || !self.segments.flushed {
             self.segments.remove_obsolete(self.files);
         }
     }

@@ -7,7 +7,7 @@ use super::Visit;
 use super::block::Block;
 use super::chunk::{Cell, Chunk, key_of, place_of};
 use super::files::{Files, Unread};
-use super::index::{Index, chunks_of, first_cell};
+use super::index::{Index, behind, chunks_of, first_cell};
 use super::places::Places;
 use crate::store::state::StateError;
 
@@ -44,10 +44,14 @@ pub(super) fn scan(
     to: &[u8],
     visit: &mut Visit<'_>,
 ) -> Result<(), StateError> {
-    let is_end = |cell: &Cell| !to.is_empty() && key_of(cell, 0).as_slice() >= to;
     let mut next = from[..from.len().min(size_of::<Cell>())].to_vec();
+    // Where the rows of the last cell end that may have something.
+    let end = match to.split_at_checked(size_of::<Cell>()) {
+        Some((cell, rest)) if !rest.is_empty() => behind(cell),
+        _ => to.to_vec(),
+    };
     loop {
-        let chunks = first_cell(index, &next, &is_end)?;
+        let chunks = first_cell(index, &next, &end)?;
         let Some(cell) = chunks.first().map(|chunk| chunk.cell) else {
             return Ok(());
         };
@@ -68,8 +72,7 @@ pub(super) fn scan(
                 return Ok(());
             }
         }
-        // Row keys go on behind the cell, with eight bytes.
-        next = [&cell[..], &[0xff; 9]].concat();
+        next = behind(&cell);
     }
 }
 

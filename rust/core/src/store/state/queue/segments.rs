@@ -17,6 +17,9 @@ const SHARE: u64 = 8;
 /// But not before it has so many bytes.
 const LEAST: u64 = 4 << 20;
 
+/// Bytes of files after which no more are removed with one batch, which waits for it.
+const REMOVED: u64 = 512 << 20;
+
 /// What a segment has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meter {
@@ -69,12 +72,25 @@ impl Segments {
     ) -> Result<Segments, StateError> {
         let dir = files.dir();
         let io = |error: std::io::Error| io_error(dir, &error);
-        fs::create_dir_all(dir).map_err(io)?;
+        if !dir.try_exists().map_err(io)? {
+            fs::create_dir_all(dir).map_err(io)?;
+            if let Some(parent) = dir.parent() {
+                File::open(parent)
+                    .and_then(|parent| parent.sync_all())
+                    .map_err(io)?;
+            }
+        }
         let mut meters = BTreeMap::new();
         for entry in fs::read_dir(dir).map_err(io)? {
             let path = entry.map_err(io)?.path();
             if let Some(segment) = segment_of(&path) {
-                let bytes = fs::metadata(&path).map_err(|e| io_error(&path, &e))?.len();
+                let file = File::open(&path).map_err(|e| io_error(&path, &e))?;
+                let facts = file.metadata().map_err(|e| io_error(&path, &e))?;
+                // The process before may not have flushed it, and rows that name it are on the device now.
+                if settings.flushed && !settings.at_rest {
+                    file.sync_data().map_err(|e| io_error(&path, &e))?;
+                }
+                let bytes = facts.len();
                 meters.insert(segment, Meter { bytes, live: 0 });
             }
         }
@@ -116,6 +132,8 @@ impl Segments {
             unflushed: std::mem::take(&mut self.unflushed),
             made: true,
             is_broken: self.is_broken,
+            // A reader may still have a row that names a number that was given.
+            next: self.next.max(counted.next),
             ..counted
         };
         Ok(())
@@ -154,8 +172,12 @@ impl Segments {
             .current
             .as_ref()
             .is_some_and(|current| u64::from(current.end) >= most)
+            && let Some(current) = self.current.take()
         {
-            self.current = None;
+            let meter = self.meters.get(&current.id);
+            if meter.is_some_and(|meter| meter.live == 0) && !self.at_rest {
+                self.obsolete.push(current.id);
+            }
         }
         match &self.current {
             Some(current) => (current.id, current.end),
@@ -177,9 +199,7 @@ impl Segments {
         }
         if self.current.is_none() {
             let path = path_of(files.dir(), self.next);
-            // Read too: it is the same handle that chunks are read by.
             let file = File::options()
-                .read(true)
                 .write(true)
                 .create(true)
                 .truncate(true)
@@ -231,7 +251,7 @@ impl Segments {
     /// The batch with so many bytes of blocks is applied.
     pub fn applied(&mut self, live: &[(u32, i64)], blocks: u64) {
         if let Some(current) = &mut self.current {
-            // `append` has seen to it that the end of a segment fits.
+            // Beyond that no block begins: `Draft` refuses it.
             current.end = current.end.saturating_add(blocks as u32);
             self.meters.entry(current.id).or_default().bytes = u64::from(current.end);
         }
@@ -257,8 +277,12 @@ impl Segments {
 
     /// A durable batch was applied: what nobody names is not needed any more.
     pub fn remove_obsolete(&mut self, files: &Files) {
-        for segment in std::mem::take(&mut self.obsolete) {
-            self.meters.remove(&segment);
+        let mut removed = 0;
+        while removed < REMOVED
+            && let Some(segment) = self.obsolete.pop()
+        {
+            let meter = self.meters.remove(&segment);
+            removed += meter.map_or(0, |meter| meter.bytes);
             if self
                 .walk
                 .as_ref()

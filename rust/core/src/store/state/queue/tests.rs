@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use crate::store::state::buffered::CHUNKS;
-use crate::store::state::{
-    DiskSettings, DiskState, Reads, Space, State, StateError, Write, Writes,
-};
+use crate::store::state::{DiskSettings, DiskState, Reads, Space, State, StateError, Writes};
 
 /// So small that most batches end a segment.
 fn open(dir: &Path) -> DiskState {
@@ -213,18 +211,71 @@ fn disk_is_given_back() {
     assert_eq!(segments(dir.path()).len(), 1);
 }
 
+/// A crawl that never flushes has no durable batch to wait for.
+#[test]
+fn disk_is_given_back_without_durable_batches_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = DiskSettings {
+        segment_bytes: 2_000,
+        reserve_bytes: 0,
+        flushed: false,
+        ..DiskSettings::default()
+    };
+    let state = DiskState::open(dir.path(), settings).unwrap();
+    for round in 0..200_u64 {
+        put(&state, round % 5, round * 40..round * 40 + 40, false);
+        let old = round.saturating_sub(5);
+        remove(&state, old % 5, old * 40..old * 40 + 40, false);
+    }
+    assert_eq!(rows(&state, &[], &[]).len(), 200);
+    assert!(segments(dir.path()).len() < 20);
+}
+
+/// A segment that is as large as a long queue allows goes when the queue is short, also if nothing is left in it.
+#[test]
+fn an_emptied_queue_keeps_no_large_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = DiskState::open(dir.path(), DiskSettings::default()).unwrap();
+    let mut seed = 1_u64;
+    // Packs to no less than it is.
+    let mut noise = || {
+        let word = std::iter::repeat_with(|| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 56) as u8
+        });
+        word.take(1 << 20).collect::<Vec<u8>>()
+    };
+    let newest = |dir: &Path| fs::metadata(segments(dir).pop().unwrap()).unwrap().len();
+    let mut at = 0;
+    while at < 90 || newest(dir.path()) < 6 << 20 {
+        let mut writes = Writes::default();
+        writes.put(Space::Queue, key(at, 0, 0), noise());
+        state.apply(writes, true).unwrap();
+        at += 1;
+    }
+    let mut writes = Writes::default();
+    for host in 0..at {
+        writes.remove(Space::Queue, key(host, 0, 0));
+    }
+    state.apply(writes, true).unwrap();
+    for round in 0..4 {
+        put(&state, 1, round..round + 1, true);
+    }
+    assert!(bytes(dir.path()) < 1 << 20, "{:?}", segments(dir.path()));
+}
+
 /// Links that come one by one do not stay a block and a row each.
 #[test]
 fn single_links_are_written_together() {
     let dir = tempfile::tempdir().unwrap();
     let state = open(dir.path());
     for at in 0..256 {
-        put(&state, 1, at..at + 1, at % 16 == 0);
+        put(&state, 1, at..at + 1, true);
     }
     assert_eq!(rows(&state, &[], &[]).len(), 256);
     let live = state.with(|live| {
         let mut chunks = 0;
-        live.index().rows(&[], &mut |_, _| {
+        live.index().rows(&[], &[], &mut |_, _| {
             chunks += 1;
             true
         })?;
@@ -293,45 +344,110 @@ fn a_record_that_fits_no_segment_is_refused() {
     );
 }
 
-/// Readers see whole records while batches move them from segment to segment.
+/// A reader of the index never sees the old rows of a batch gone and the new ones not there yet.
 #[test]
-fn reading_beside_writing() {
+fn a_batch_is_seen_whole_or_not_at_all() {
+    const ROWS: u64 = 500;
     let dir = tempfile::tempdir().unwrap();
     let state = open(dir.path());
-    for host in 0..8 {
-        put(&state, host, 0..300, true);
+    let write = |round: u64| {
+        state
+            .with(|live| {
+                let mut batch = live.db.batch();
+                for row in 0..ROWS {
+                    batch.remove(&live.spaces[CHUNKS], key(row, 0, round));
+                }
+                for row in 0..ROWS {
+                    batch.insert(&live.spaces[CHUNKS], key(row, 0, round + 1), *b"row");
+                }
+                batch.commit().unwrap();
+                Ok(())
+            })
+            .unwrap();
+    };
+    write(0);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (1..300).for_each(write));
+        while !writer.is_finished() {
+            let mut rounds = Vec::new();
+            let read = state.with(|live| {
+                live.index().rows(&[], &[], &mut |key, _| {
+                    rounds.push(key[9..].to_vec());
+                    true
+                })
+            });
+            read.unwrap();
+            assert_eq!(rounds.len() as u64, ROWS);
+            assert!(rounds.iter().all(|round| *round == rounds[0]));
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// Readers see whole queues while batches move their blocks from segment to segment.
+#[test]
+fn reading_beside_moving() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = open(dir.path());
+    const STILL: u64 = 8;
+    const LINKS: u64 = 300;
+    // All in one segment, so that what stays is moved when the rest has gone.
+    let mut writes = Writes::default();
+    for host in 0..4 * STILL {
+        for at in 0..LINKS {
+            writes.put(Space::Queue, key(host, 0, at), record(at));
+        }
     }
+    state.apply(writes, true).unwrap();
+    let moves = std::sync::atomic::AtomicU64::new(0);
+    let segments_of_still = || -> Vec<u32> {
+        let mut found = Vec::new();
+        let end = STILL.to_be_bytes();
+        let rows = state.with(|live| {
+            live.index().rows(&[], &end, &mut |key, _| {
+                found.push(u32::from_be_bytes(key[16..20].try_into().unwrap()));
+                true
+            })
+        });
+        rows.unwrap();
+        found
+    };
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            for round in 0..400_u64 {
-                let host = 4 + round % 4;
+            let mut before = segments_of_still();
+            for round in 0..600_u64 {
+                let (host, first) = (STILL + round % (3 * STILL), LINKS * (round / (3 * STILL)));
                 let mut writes = Writes::default();
-                for at in 0..300 {
-                    let at = at + 300 * (round / 4);
-                    writes.list.push(Write::Remove {
-                        space: Space::Queue,
-                        key: key(host, 0, at),
-                    });
-                    writes.put(Space::Queue, key(host, 0, at + 300), record(at + 300));
+                for at in first..first + LINKS {
+                    writes.remove(Space::Queue, key(host, 0, at));
+                    writes.put(Space::Queue, key(host, 0, at + LINKS), record(at + LINKS));
+                }
+                // A link of each still host that comes and goes makes its cells small chunks again.
+                for host in 0..STILL {
+                    writes.put(Space::Queue, key(host, 0, LINKS + round % 8), record(0));
+                    writes.remove(Space::Queue, key(host, 0, LINKS + (round + 4) % 8));
                 }
                 state.apply(writes, true).unwrap();
+                let now = segments_of_still();
+                moves.fetch_add(
+                    u64::from(now != before),
+                    std::sync::atomic::Ordering::Relaxed,
+                );
+                before = now;
             }
         });
         while !writer.is_finished() {
-            // Hosts that nobody changes are always whole, wherever their blocks are.
-            for host in 0..4_u64 {
-                let found = rows(&state, &host.to_be_bytes(), &(host + 1).to_be_bytes());
-                assert_eq!(found.len(), 300);
-                assert!(
-                    found
-                        .iter()
-                        .zip(0..)
-                        .all(|((_, value), at)| *value == record(at))
-                );
+            // What nobody changes is always whole, wherever its blocks are.
+            for host in 0..STILL {
+                let found = rows(&state, &key(host, 0, 0), &key(host, 0, LINKS));
+                assert_eq!(found.len() as u64, LINKS);
+                let same = |((_, value), at): (&(Vec<u8>, Vec<u8>), u64)| *value == record(at);
+                assert!(found.iter().zip(0..).all(same));
             }
         }
         writer.join().unwrap();
     });
+    assert!(moves.into_inner() > 20, "nothing was moved");
 }
 
 /// A batch whose end is not known is neither forgotten nor written over.

@@ -137,8 +137,9 @@ class ScopeSettings(Stage):
 class SeenSettings(Stage):
     kind: SeenKind = fixed(SeenKind.EXACT, "how the URLs already known are kept")
     ram: Size = fixed(
-        "64MiB", "memory for the cache of popular URLs, or for the Bloom filter", ge=0, le=BYTES
-    )
+        "160MiB", "memory at most for the cache of popular URLs and the filter in front of those on disk (exact; "
+        "enough for 200 million URLs), or for the Bloom filter", ge=0, le=BYTES,
+    )  # fmt: skip
     expected: int = fixed(10_000_000, "URLs that a Bloom filter is sized for", ge=1000, le=COUNT)
 
 

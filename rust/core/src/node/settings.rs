@@ -297,8 +297,9 @@ impl NodeSettings {
 
     pub(super) fn seen(&self, dir: &Path) -> SeenSettings {
         SeenSettings {
-            cache_bytes: self.seen.ram / 2,
-            filter_bytes: self.seen.ram / 2,
+            // What a fresh URL costs in a large crawl depends on the filter.
+            cache_bytes: self.seen.ram / 5,
+            filter_bytes: self.seen.ram - self.seen.ram / 5,
             bloom_bytes: self.seen.ram,
             directory: Some(dir.join("state").join("seen")),
             ..SeenSettings::default()

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::cache::Cache;
-use super::filter::Filter;
+use super::filter::GrowingFilter;
 use super::pending::{Batches, KeySet};
 use super::runs::Runs;
 use super::{Candidate, Mark, Seen, SeenKind, SeenSettings, UrlKey};
@@ -30,7 +30,7 @@ pub struct Exact {
     /// How many keys `rows` has, and with how many they are moved.
     row_keys: usize,
     move_at: usize,
-    filter: Filter,
+    filter: GrowingFilter,
     runs: Option<Runs>,
     /// Candidates of a call that only the runs can answer; kept for their room.
     asked: Vec<(UrlKey, usize)>,
@@ -44,7 +44,7 @@ impl Exact {
         settings: &SeenSettings,
         reads: &dyn Reads,
     ) -> Result<Exact, StateError> {
-        let mut filter = Filter::new(settings.filter_bytes, PROBES);
+        let mut filter = GrowingFilter::new(settings.filter_bytes, PROBES);
         let runs = match &settings.directory {
             Some(dir) => Some(Runs::open(dir, reads, |key| {
                 filter.insert(key);

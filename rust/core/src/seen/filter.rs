@@ -30,6 +30,16 @@ impl Filter {
         }
     }
 
+    /// Twice as large, without a look at the keys: a block's keys may be in either of the two that follow from it, so
+    /// both have its bits. What comes from now on is spread over both.
+    fn double(&mut self) {
+        let mut twice = Vec::with_capacity(2 * self.blocks.len());
+        for block in &self.blocks {
+            twice.extend_from_slice(&[*block, *block]);
+        }
+        self.blocks = twice.into_boxed_slice();
+    }
+
     /// The block of a key and its bits there.
     fn place(&self, key: UrlKey) -> (usize, Block) {
         let index = (u128::from(key.spread()) * self.blocks.len() as u128) >> 64;
@@ -111,9 +121,53 @@ impl Filter {
         self.blocks.iter().map(held).sum::<f64>() / self.blocks.len() as f64
     }
 
-    /// Bytes in use, always all of them.
+    /// Bytes in use.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.blocks)
+    }
+}
+
+/// A filter that is small while there are few keys.
+#[derive(Debug)]
+pub struct GrowingFilter {
+    filter: Filter,
+    keys: usize,
+    most: usize,
+}
+
+/// Bits for each key below which a filter grows: so many that bits copied to two blocks do no harm.
+const ROOMY: usize = 200;
+/// Times that a filter doubles.
+const DOUBLINGS: u32 = 6;
+
+impl GrowingFilter {
+    /// An empty filter that will have `most` bytes.
+    pub fn new(most: usize, probes: u32) -> GrowingFilter {
+        GrowingFilter {
+            filter: Filter::new(most >> DOUBLINGS, probes),
+            keys: 0,
+            most,
+        }
+    }
+
+    /// Adds a key.
+    pub fn insert(&mut self, key: UrlKey) {
+        self.keys += 1;
+        let bytes = self.filter.bytes();
+        if self.keys.saturating_mul(ROOMY) / 8 > bytes && 2 * bytes <= self.most {
+            self.filter.double();
+        }
+        self.filter.insert(key);
+    }
+
+    /// Whether the key may have been given.
+    pub fn contains(&self, key: UrlKey) -> bool {
+        self.filter.contains(key)
+    }
+
+    /// Bytes in use.
+    pub fn bytes(&self) -> usize {
+        self.filter.bytes()
     }
 }
 
@@ -121,4 +175,39 @@ fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: u64) -> UrlKey {
+        let mut key = [0; 16];
+        key[..8].copy_from_slice(&mix(n + 1).to_be_bytes());
+        key[8..].copy_from_slice(&mix(!n).to_be_bytes());
+        UrlKey(key)
+    }
+
+    #[test]
+    fn a_filter_that_grows_forgets_nothing_and_is_hardly_worse() {
+        const MOST: usize = 1 << 20;
+        const KEYS: u64 = 1 << 20;
+        let mut growing = GrowingFilter::new(MOST, 4);
+        let mut whole = Filter::new(MOST, 4);
+        assert!(growing.bytes() < MOST / 32);
+        for n in 0..KEYS {
+            growing.insert(key(n));
+            whole.insert(key(n));
+        }
+        assert_eq!(growing.bytes(), MOST);
+        assert!((0..KEYS).all(|n| growing.contains(key(n))));
+        let taken =
+            |found: &dyn Fn(UrlKey) -> bool| (KEYS..2 * KEYS).filter(|n| found(key(*n))).count();
+        let (grown, fixed) = (
+            taken(&|key| growing.contains(key)),
+            taken(&|key| whole.contains(key)),
+        );
+        assert!(grown < fixed + fixed / 2, "{grown} instead of {fixed}");
+        assert!(fixed < KEYS as usize / 20, "{fixed}");
+    }
 }

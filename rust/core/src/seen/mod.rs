@@ -170,8 +170,8 @@ pub struct SeenSettings {
     pub directory: Option<PathBuf>,
     /// Bytes of RAM of the table of popular URLs (`exact`).
     pub cache_bytes: usize,
-    /// Bytes of RAM of the filter in front of the runs (`exact`): with 5 bits a URL it knows nine
-    /// of ten fresh URLs for fresh, without a look at the disk.
+    /// Bytes of RAM of the filter in front of the runs (`exact`), less while there are few URLs: with 5 bits a URL
+    /// it knows nine of ten fresh URLs for fresh, without a look at the disk.
     pub filter_bytes: usize,
     /// How many URLs wait in RAM before they move into a run (`exact`), some 50 bytes each; twice
     /// as many may, while a run is written.
@@ -186,7 +186,7 @@ impl Default for SeenSettings {
         Self {
             directory: None,
             cache_bytes: 32 << 20,
-            filter_bytes: 64 << 20,
+            filter_bytes: 128 << 20,
             recent_keys: 1 << 19,
             bloom_bytes: 64 << 20,
         }

@@ -16,7 +16,7 @@ const KEY: usize = size_of::<UrlKey>();
 const BLOCK_KEYS: usize = 256;
 const BLOCK: usize = BLOCK_KEYS * KEY;
 /// Bytes read at a time when a whole run is read.
-const STRIDE: usize = 256 * BLOCK;
+const STRIDE: usize = 64 * BLOCK;
 
 /// Keys after which a run is flushed while it is written: a batch that is flushed meanwhile waits for what the
 /// system has not written yet of other files too.

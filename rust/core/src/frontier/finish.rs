@@ -109,8 +109,7 @@ impl Frontier {
     /// What a visit tells of its host, whatever the URL.
     fn heard(&mut self, of: &Lease, time: Micros, report: &Report, fresh: bool) {
         let blame = self.settings.policy(report.outcome).blame;
-        let slot = of.slot as usize;
-        let Some(host) = self.hosts.get_mut(slot).and_then(Option::as_mut) else {
+        let Some(host) = self.hosts.get_mut(of.slot) else {
             return;
         };
         let (usual, _) = host.record.usual_gap(host.key, &self.settings);

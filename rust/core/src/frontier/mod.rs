@@ -50,6 +50,7 @@ mod rerank;
 pub mod robots;
 mod rules;
 mod settings;
+mod slots;
 mod standouts;
 mod steer;
 mod take;
@@ -90,6 +91,7 @@ use lines::{Lines, Turn};
 use overlay::Overlay;
 use rerank::Rerank;
 use rules::RulesCache;
+use slots::Slots;
 use standouts::Standouts;
 use take::Lease;
 use waits::Waits;
@@ -106,8 +108,7 @@ pub struct Frontier {
     /// When this process opened a state that was used before; 0 for a new state. What happened
     /// just before is not known, so every host counts as visited at this moment.
     opened: Micros,
-    hosts: Vec<Option<Host>>,
-    vacant: Vec<u32>,
+    hosts: Slots,
     slots: HashMap<u64, u32>,
     /// Turns of hosts and lines that are not due yet, by time …
     timetable: BinaryHeap<Reverse<Turn>>,
@@ -153,8 +154,7 @@ impl Frontier {
         let mut frontier = Frontier {
             opened: if recorded.is_some() { time } else { 0 },
             clock,
-            hosts: Vec::new(),
-            vacant: Vec::new(),
+            hosts: Slots::default(),
             slots: HashMap::new(),
             timetable: BinaryHeap::new(),
             due: BinaryHeap::new(),
@@ -201,7 +201,7 @@ impl Frontier {
                 host.written = batch;
                 host.record.band = host.band();
                 writes.put(Space::Hosts, host.key.to_be_bytes(), host.record.encode());
-                if let Some(host) = self.hosts.get(slot as usize).and_then(Option::as_ref) {
+                if let Some(host) = self.hosts.get(slot) {
                     let now = self.clock.last();
                     self.standouts
                         .note(host.key, &host.record, &self.settings, now);
@@ -279,23 +279,17 @@ impl Frontier {
     }
 
     fn host(&self, slot: u32) -> Option<&Host> {
-        self.hosts.get(slot as usize)?.as_ref()
+        self.hosts.get(slot)
     }
 
     fn host_mut(&mut self, slot: u32) -> Option<&mut Host> {
-        self.hosts.get_mut(slot as usize)?.as_mut()
+        self.hosts.get_mut(slot)
     }
 
     /// Takes a host into memory.
     fn place_host(&mut self, host: Host) -> u32 {
         let key = host.key;
-        let slot = if let Some(slot) = self.vacant.pop() {
-            self.hosts[slot as usize] = Some(host);
-            slot
-        } else {
-            self.hosts.push(Some(host));
-            (self.hosts.len() - 1) as u32
-        };
+        let slot = self.hosts.put(host);
         self.slots.insert(key, slot);
         slot
     }
@@ -304,9 +298,8 @@ impl Frontier {
     fn drop_host(&mut self, slot: u32) {
         self.drop_head(slot);
         self.waits.set(slot, None);
-        if let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::take) {
+        if let Some(host) = self.hosts.take(slot) {
             self.slots.remove(&host.key);
-            self.vacant.push(slot);
             self.counters_change(host.counted, (Standing::Idle, 0));
         }
     }

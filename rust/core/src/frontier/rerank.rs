@@ -265,7 +265,7 @@ impl Frontier {
     }
 
     fn queued_in(&self, first: u64, last: u64) -> Vec<u64> {
-        let hosts = self.hosts.iter().flatten();
+        let hosts = self.hosts.iter();
         hosts
             .filter(|host| (first..=last).contains(&host.key) && host.record.queued > 0)
             .map(|host| host.key)

@@ -37,8 +37,8 @@ impl Frontier {
             || self.settings.rules.is_some();
         self.settings = settings;
         if more {
-            for slot in 0..self.hosts.len() {
-                self.schedule(slot as u32);
+            for slot in 0..self.hosts.end() {
+                self.schedule(slot);
             }
         }
     }
@@ -214,8 +214,7 @@ impl Frontier {
             self.rerank_range(first, last);
         }
         self.frozen.retain(|range| *range != (first, last));
-        for slot in 0..self.hosts.len() {
-            let slot = slot as u32;
+        for slot in 0..self.hosts.end() {
             if self
                 .host(slot)
                 .is_some_and(|host| (first..=last).contains(&host.key))
@@ -280,7 +279,7 @@ impl Frontier {
         let range = first..=last;
         let mine = |host: &&Host| range.contains(&host.key);
         let open = |host: &&Host| host.leases > 0 || host.dirty;
-        let in_the_way = self.hosts.iter().flatten().filter(mine).filter(open);
+        let in_the_way = self.hosts.iter().filter(mine).filter(open);
         let in_the_way = in_the_way.count();
         if in_the_way > 0 {
             return Ok(in_the_way);
@@ -299,7 +298,7 @@ impl Frontier {
         counters.hosts_known = counters.hosts_known.saturating_sub(stored.hosts_known);
         counters.pages = counters.pages.saturating_sub(stored.pages);
         counters.bytes = counters.bytes.saturating_sub(stored.bytes);
-        let hosts = self.hosts.iter().flatten().filter(mine);
+        let hosts = self.hosts.iter().filter(mine);
         let keys: Vec<u64> = hosts.map(|host| host.key).collect();
         let slots: HashSet<u32> = keys.iter().map(|key| self.slots[key]).collect();
         self.ending.retain(|slot| !slots.contains(slot));

@@ -85,7 +85,7 @@ impl Frontier {
     fn first_in_line(&mut self, number: u32) -> Option<(u64, u32)> {
         let line = self.lines.get_mut(number)?;
         while let Some(Reverse((rank, slot))) = line.hosts.pop() {
-            if let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::as_mut)
+            if let Some(host) = self.hosts.get_mut(slot)
                 && host.line == number
                 && host.rank == rank
             {
@@ -157,7 +157,7 @@ impl Frontier {
         };
         self.note_wait(slot, at);
         let (now, step) = (self.clock.last(), self.settings.band_wait);
-        let Some(host) = self.hosts.get_mut(slot as usize).and_then(Option::as_mut) else {
+        let Some(host) = self.hosts.get_mut(slot) else {
             return;
         };
         if host.in_line() {

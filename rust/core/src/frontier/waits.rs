@@ -121,14 +121,14 @@ impl Frontier {
             let wait = host.and_then(|host| host.wait_until(host.scheduled, 0));
             assert_eq!(wait, Some((outcome, at)));
         }
-        for (slot, host) in self.hosts.iter().enumerate() {
-            let Some(host) = host.as_ref().filter(|host| host.rank == u64::MAX) else {
+        for slot in 0..self.hosts.end() {
+            let Some(host) = self.host(slot).filter(|host| host.rank == u64::MAX) else {
                 continue;
             };
             let gap = host.record.gap(host.key, &self.settings);
             let rested = host.record.last_end.saturating_add(gap);
             let wait = host.wait_until(host.scheduled, rested.max(self.clock.last()));
-            assert!(wait.is_none() || self.waits.of.get(&(slot as u32)) == wait.as_ref());
+            assert!(wait.is_none() || self.waits.of.get(&slot) == wait.as_ref());
         }
     }
 }

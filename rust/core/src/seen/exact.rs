@@ -4,8 +4,6 @@
 //! A batch adds one row with its fresh keys to the store, so that they are as safe as the batch.
 //! When enough rows have come together their keys move into a run and the rows go.
 
-use std::collections::VecDeque;
-
 use super::cache::Cache;
 use super::filter::GrowingFilter;
 use super::pending::{Batches, KeySet};
@@ -25,9 +23,9 @@ pub struct Exact {
     recent: KeySet,
     /// Of these, those whose batch is not applied yet.
     batches: Batches<UrlKey>,
-    /// And those whose batch is applied, with the row of the store that holds them.
-    rows: VecDeque<(u64, Vec<UrlKey>)>,
-    /// How many keys `rows` has, and with how many they are moved.
+    /// Rows of the store that hold the others.
+    rows: Vec<u64>,
+    /// How many keys `rows` have, and with how many they are moved.
     row_keys: usize,
     move_at: usize,
     filter: GrowingFilter,
@@ -51,16 +49,18 @@ impl Exact {
             })?),
             None => None,
         };
-        let (mut recent, mut rows, mut row_keys) = (KeySet::default(), VecDeque::new(), 0);
+        let (mut recent, mut rows, mut row_keys) = (KeySet::default(), Vec::new(), 0);
         let mut odd = 0usize;
         reads.scan(Space::Seen, &[], &[], &mut |row, value| {
             let (keys, rest) = value.as_chunks::<16>();
             match row.try_into().map(u64::from_be_bytes) {
                 Ok(row) if rest.is_empty() => {
-                    let keys: Vec<UrlKey> = keys.iter().copied().map(UrlKey).collect();
-                    recent.extend(&keys);
+                    for key in keys.iter().copied().map(UrlKey) {
+                        filter.insert(key);
+                        recent.insert(key);
+                    }
                     row_keys += keys.len();
-                    rows.push_back((row, keys));
+                    rows.push(row);
                 }
                 _ => odd += 1,
             }
@@ -71,7 +71,7 @@ impl Exact {
                 "{odd} rows do not hold keys of known URLs"
             )));
         }
-        let next = rows.back().map_or(1, |(row, _)| row + 1);
+        let next = rows.last().map_or(1, |row| row + 1);
         Ok(Exact {
             mark,
             cache: Cache::new(settings.cache_bytes),
@@ -98,18 +98,16 @@ impl Exact {
         if self.row_keys < self.move_at || !runs.is_idle() {
             return Ok(());
         }
-        let mut keys = Vec::with_capacity(self.row_keys);
-        let mut numbers = Vec::with_capacity(self.rows.len());
-        for (row, mut list) in self.rows.drain(..) {
-            keys.append(&mut list);
-            numbers.push(row);
+        // The set goes as it is, but for the keys of batches that are not applied yet: whatever is done here for
+        // each key is what a batch waits for.
+        let room = KeySet::with_capacity_and_hasher(self.move_at, Default::default());
+        let mut keys = std::mem::replace(&mut self.recent, room);
+        for key in self.batches.all() {
+            keys.remove(key);
+            self.recent.insert(*key);
         }
         self.row_keys = 0;
-        for key in &keys {
-            self.filter.insert(*key);
-            self.recent.remove(key);
-        }
-        runs.begin(keys, numbers)
+        runs.begin(keys, std::mem::take(&mut self.rows))
     }
 }
 
@@ -180,7 +178,10 @@ impl Seen for Exact {
         for (row, keys) in self.batches.take_applied(batch) {
             self.row_keys += keys.len();
             if !keys.is_empty() {
-                self.rows.push_back((row, keys));
+                self.rows.push(row);
+            }
+            for key in keys {
+                self.filter.insert(key);
             }
         }
         if let Some(runs) = &mut self.runs {
@@ -217,7 +218,7 @@ impl Seen for Exact {
 
     fn ram_bytes(&self) -> u64 {
         let recent = self.recent.capacity() * (size_of::<UrlKey>() + 1);
-        let rows = self.row_keys * size_of::<UrlKey>();
+        let rows = self.rows.capacity() * size_of::<u64>();
         let runs = self.runs.as_ref().map_or(0, |runs| runs.bytes().0);
         let fixed = self.cache.bytes() + self.filter.bytes();
         (fixed + recent + rows + self.batches.bytes() + runs) as u64

@@ -58,6 +58,12 @@ impl<T> Batches<T> {
         &self.open
     }
 
+    /// The items of all batches.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        let sealed = self.sealed.iter().flat_map(|(_, list)| list);
+        sealed.chain(&self.open)
+    }
+
     /// Takes back the items of the batch being filled from the `from`-th on, latest first.
     pub fn take_back(&mut self, from: usize) -> impl Iterator<Item = T> + '_ {
         self.open.drain(from..).rev()

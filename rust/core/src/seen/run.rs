@@ -20,7 +20,7 @@ const STRIDE: usize = 64 * BLOCK;
 
 /// Keys after which a run is flushed while it is written: a batch that is flushed meanwhile waits for what the
 /// system has not written yet of other files too.
-const SYNC_KEYS: u64 = 1 << 18;
+const SYNC_KEYS: u64 = 1 << 19;
 
 /// What the store remembers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::UrlKey;
 use super::making::Making;
+use super::pending::KeySet;
 use super::run::{Label, Run, path_of};
 use crate::store::state::{Reads, Space, StateError, Writes};
 
@@ -24,7 +25,7 @@ const MOST_RUNS: usize = 48;
 /// Keys on their way into a run, and the rows of the store that hold them until then.
 #[derive(Debug)]
 struct Load {
-    keys: Arc<Vec<UrlKey>>,
+    keys: Arc<KeySet>,
     rows: Vec<u64>,
 }
 
@@ -92,8 +93,7 @@ impl Runs {
     }
 
     /// Begins to move keys, which are in `rows` of the store, into a run.
-    pub fn begin(&mut self, mut keys: Vec<UrlKey>, rows: Vec<u64>) -> Result<(), StateError> {
-        keys.sort_unstable();
+    pub fn begin(&mut self, keys: KeySet, rows: Vec<u64>) -> Result<(), StateError> {
         let keys = Arc::new(keys);
         self.write(Load { keys, rows })
     }
@@ -101,7 +101,9 @@ impl Runs {
     fn write(&mut self, load: Load) -> Result<(), StateError> {
         let (dir, keys, id) = (self.dir.clone(), load.keys.clone(), self.new_id());
         self.load.start(load, "seen", move || {
-            Run::write(&dir, id, keys.iter().map(|key| Ok(*key)))
+            let mut keys: Vec<UrlKey> = keys.iter().copied().collect();
+            keys.sort_unstable();
+            Run::write(&dir, id, keys.into_iter().map(Ok))
         })
     }
 
@@ -201,7 +203,7 @@ impl Runs {
     pub fn find(&self, keys: &[UrlKey], known: &mut [bool]) -> Result<(), StateError> {
         if let Some(load) = self.load.source() {
             for (key, known) in keys.iter().zip(known.iter_mut()) {
-                *known = *known || load.keys.binary_search(key).is_ok();
+                *known = *known || load.keys.contains(key);
             }
         }
         self.list.iter().try_for_each(|run| run.find(keys, known))
@@ -215,9 +217,8 @@ impl Runs {
         visit: &mut dyn FnMut(UrlKey),
     ) -> Result<(), StateError> {
         if let Some(load) = self.load.source() {
-            let from = load.keys.partition_point(|key| *key < first);
-            let keys = load.keys.iter().skip(from);
-            keys.take_while(|key| **key <= last)
+            let keys = load.keys.iter();
+            keys.filter(|key| (first..=last).contains(key))
                 .for_each(|key| visit(*key));
         }
         self.list
@@ -228,7 +229,8 @@ impl Runs {
     /// Bytes of RAM and of disk.
     pub fn bytes(&self) -> (usize, u64) {
         let load = self.load.source();
-        let keys = load.map_or(0, |load| load.keys.capacity() * size_of::<UrlKey>());
+        // Twice, while they are sorted.
+        let keys = load.map_or(0, |load| load.keys.capacity() * 2 * size_of::<UrlKey>());
         let ram: usize = self.list.iter().map(|run| run.ram_bytes()).sum();
         let all = self.list.iter().chain(&self.obsolete);
         let disk = all.map(|run| run.label.count * size_of::<UrlKey>() as u64);

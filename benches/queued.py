@@ -177,7 +177,8 @@ def summary(rows: list[Row]) -> list[Row]:
     first = settled[0]
 
     def worst(name: str, beside: float) -> float:
-        return round(max(row[name] for row in settled) / max(beside, 1e-9), 3)
+        most: float = max(row[name] for row in settled)
+        return round(most / max(beside, 1e-9), 3)
 
     cheapest = min(row["cpu_us_per_page"] for row in steps)
     slowest = first["urls_per_s"] / max(min(row["urls_per_s"] for row in settled), 1)

@@ -68,7 +68,7 @@ def test_three_days_are_shown_whole_and_in_part(
         for days in (1, 2):
             midnight = (begin.astimezone() + timedelta(days=days)).strftime("%m-%d")
             expect(ticks.filter(has_text=midnight)).to_have_count(1)
-        page.get_by_label("Custom…").check(force=True)
+        tab.choose_range("Custom…")
         first = begin.astimezone() - timedelta(minutes=5)
         page.get_by_label("From").fill(first.strftime("%Y-%m-%dT%H:%M:%S"))
         page.get_by_label("To", exact=True).fill(

@@ -67,7 +67,7 @@ def test_the_overview_shows_figures_plots_and_alerts(tab: Tab):
     assert drawn is not None
     # Time goes on: the picture changes by itself.
     expect(line).not_to_have_attribute("d", drawn)
-    page.get_by_label("1 h").check(force=True)
+    tab.choose_range("1 h")
     expect(plots.nth(0).locator(".tick").last).to_have_text(re.compile(r"\d\d:\d\d"))
 
 
@@ -531,7 +531,7 @@ def test_plots_show_any_part_of_the_time_that_is_kept(tab: Tab):
     page = tab.page
     # What the fields begin with, half an hour or all that is known, is shown at once.
     with page.expect_request(re.compile(r"/history\?seconds=\d{2,4}$")) as asked:
-        page.get_by_label("Custom…").check(force=True)
+        tab.choose_range("Custom…")
     assert int(asked.value.url.rpartition("=")[2]) not in {600, 3600, 21600}
     page.get_by_label("From").fill("2020-01-01T00:00:00")
     page.get_by_label("To", exact=True).fill("2020-01-02T00:00:00")
@@ -555,7 +555,7 @@ def test_a_range_is_judged_also_when_the_past_is_slow_to_come(tab: Tab):
     page.route(re.compile(r"/history\?"), lambda route, _: held.append(route))
     with page.expect_request(re.compile(r"/history\?seconds=600$")):
         tab.go("overview")
-    page.get_by_label("Custom…").check(force=True)
+    tab.choose_range("Custom…")
     page.get_by_label("From").fill("2020-01-01T00:00:00")
     page.get_by_label("To", exact=True).fill("2020-01-02T00:00:00")
     while len(held) < 4:  # the first, that of the fields as they begin, and one for each

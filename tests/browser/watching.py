@@ -60,6 +60,10 @@ class Tab:
         name = page.partition("?")[0]
         expect(self.page.locator("h1")).to_have_text(heading or PAGES.get(name, name))
 
+    def choose_range(self, name: str) -> None:
+        """The time that plots show. Waits until the button stays where it is: the page moves it while it fills."""
+        self.page.get_by_label(name).check()
+
     def has_injected(self) -> list[str]:
         """Elements that no file of ours makes."""
         found: list[str] = self.page.evaluate(

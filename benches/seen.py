@@ -1,7 +1,7 @@
 """The kinds of seen on the same URLs, and the default kind at a size where RAM must stay flat."""
 
+import os
 import random
-import resource
 import shutil
 import tempfile
 import time
@@ -89,11 +89,8 @@ def run() -> list[dict[str, Any]]:
 
 
 def resident() -> int:
-    """Bytes of RAM of this process that are its own: without the system's cache of files."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Bytes of RAM of this process that are its own."""
+    return process.resident(os.getpid())
 
 
 def run_large(n: int = 10_000_000, steps: int = 10) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 use super::UrlKey;
 use super::making::Making;
@@ -49,6 +50,8 @@ pub struct Runs {
     switch: Option<Switch>,
     /// No longer listed, but a restart after a power cut may still find the old list.
     obsolete: Vec<Arc<Run>>,
+    /// Threads that give files back to the system.
+    removing: Vec<JoinHandle<()>>,
     /// Tells a merge that nobody waits for it.
     is_closing: Arc<AtomicBool>,
 }
@@ -83,6 +86,7 @@ impl Runs {
             merge: Making::Idle,
             switch: None,
             obsolete: Vec::new(),
+            removing: Vec::new(),
             is_closing: Arc::default(),
         })
     }
@@ -187,11 +191,20 @@ impl Runs {
                 self.obsolete.extend(merged);
             }
         }
-        if durable {
-            for run in self.obsolete.drain(..) {
-                run.remove();
-            }
+        if durable && !self.obsolete.is_empty() {
+            self.remove_obsolete();
         }
+    }
+
+    /// Removes the files that nobody asks for any more, on a thread: to free a file of a gigabyte takes the system
+    /// 0.1 s and more, and a batch would wait for it.
+    fn remove_obsolete(&mut self) {
+        self.removing.retain(|thread| !thread.is_finished());
+        let runs = std::mem::take(&mut self.obsolete);
+        let remove = move || runs.iter().for_each(|run| run.remove());
+        let thread = std::thread::Builder::new().name("seen-remove".to_owned());
+        // Where there is no thread to be had, the next start removes them.
+        self.removing.extend(thread.spawn(remove));
     }
 
     /// The batches under way are lost: a later one carries the list.
@@ -244,6 +257,9 @@ impl Drop for Runs {
         self.is_closing.store(true, Ordering::Relaxed);
         self.load.end();
         self.merge.end();
+        for thread in self.removing.drain(..) {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -301,9 +301,9 @@ impl Live {
             // A write would wait for the merge for ever.
             drop(live);
         }
-        // One to write buffers out, one to merge: with a single thread a long merge would
-        // let the buffers grow.
-        Live::open_with(path, settings, birth, 2)
+        // One thread writes buffers out and merges: of two or more, the engine's first passes the order to
+        // merge back to the queue that it takes it from, at full speed, as long as the others are merging.
+        Live::open_with(path, settings, birth, 1)
     }
 
     fn open_with(

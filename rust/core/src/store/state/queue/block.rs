@@ -168,7 +168,12 @@ mod tests {
     #[test]
     fn links_of_a_page_pack_well() {
         let from = "https://www.example.org/news/2026/an-article-of-some-length.html";
-        let records = (0..50).map(|n| (n, format!("{from}/news/story-{n}-{}", n * 37).into()));
+        let records = (0..50).map(|n| {
+            (
+                n,
+                format!("{from}/news/story-{n}-{}", u32::from(n) * 37).into(),
+            )
+        });
         let bytes = written(&records.collect());
         assert!(bytes.len() < 50 * 20, "{}", bytes.len());
     }

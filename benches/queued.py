@@ -5,8 +5,8 @@ sets none: visits are taken and finished, each page brings 50 fresh URLs of one 
 applied. Only fetching and parsing are left out. RAM grows with the hosts that have work, so all hosts
 are made known first, by their start pages, and stay as many; what is added then is the URLs' share.
 
-CPU is that of all threads, what is merged in the background too. Disk of the queue is the most that
-was seen at any moment of the step, looked at every 2 s; journals are not in it. Bytes written are those
+CPU is that of all threads, what is merged in the background too. RAM and the disk of the queue are the most
+that was seen at any moment of the step, looked at every 2 s; journals are not in it. Bytes written are those
 of this process from the start of the run on, and the amplification is their ratio to all bytes on disk
 then. A pause is the time of one batch to be applied, a call that of one call of the frontier.
 """
@@ -43,13 +43,13 @@ def _of_queue(path: Path) -> bool:
 
 
 class Watch(threading.Thread):
-    """Looks every 2 s at the disk that the queue takes for each URL in it."""
+    """Looks every 2 s at the disk that the queue takes for each URL in it, and at the RAM of the process."""
 
     def __init__(self, crawl: CrawlRehearsal, state: Path) -> None:
         super().__init__(daemon=True)
         self.crawl, self.state = crawl, state
         self.ended = threading.Event()
-        self.most = 0.0
+        self.per_queued, self.rss = 0.0, 0
 
     def run(self) -> None:
         while not self.ended.wait(EVERY):
@@ -58,12 +58,15 @@ class Watch(threading.Thread):
     def look(self) -> None:
         queued = self.crawl.queued()
         if queued:
-            self.most = max(self.most, process.disk(self.state, _of_queue) / queued)
+            disk = process.disk(self.state, _of_queue)
+            self.per_queued = max(self.per_queued, disk / queued)
+        self.rss = max(self.rss, seen.resident())
 
-    def worst(self) -> float:
-        """The most since this was last asked."""
+    def worst(self) -> tuple[float, int]:
+        """The most of both since this was last asked."""
         self.look()
-        most, self.most = self.most, 0.0
+        most = self.per_queued, self.rss
+        self.per_queued, self.rss = 0.0, 0
         return most
 
     def end(self) -> None:
@@ -89,7 +92,7 @@ class Run:
 
     def row(self, what: str, took: Took, wall: float) -> None:
         added, visits, errors, testing, frontier, applying, cpu, pause, call = took
-        per_queued = self.watch.worst()
+        per_queued, rss = self.watch.worst()
         known, queued, _, in_ram, heads = self.crawl.counts()
         _, cache, buffers, _, seen_ram = self.crawl.usage()
         disk = process.disk(self.directory)
@@ -114,7 +117,7 @@ class Run:
             "us_seen": per_url(testing),
             "us_frontier": per_url(frontier),
             "us_apply": per_url(applying),
-            "rss_mb": round((seen.resident() - self.rss_before) / 1e6, 1),
+            "rss_mb": round((rss - self.rss_before) / 1e6, 1),
             "seen_mb": round(seen_ram / 1e6, 1),
             "heads_mb": round(heads / 1e6, 1),
             "store_mb": round((cache + buffers) / 1e6, 1),

@@ -37,6 +37,14 @@ NO_PAGE = (b'"purpose":"', b'"soft_404":"probe"', b'"visited":false')
 WARC_SIZE = "1GiB"
 GOSSAMER = [sys.executable, "-m", "gossamer.cli.main"]
 
+# The threads of the crawl that live as long as it, as the system abbreviates their names.
+THREADS = {
+    "node": "python",
+    "visits": "gossamer-visit",
+    "commit": "gossamer-commit",
+    "store": "fjall:worker",
+}
+
 Row = dict[str, Any]
 
 
@@ -49,6 +57,7 @@ class Sample:
     cpu: float
     rss: int
     state: int
+    threads: dict[str, float]
 
 
 class Log:
@@ -116,7 +125,8 @@ def crawl(url: str, directory: Path, pages: int) -> tuple[list[Sample], int]:
 
 def look(pid: int, log: Log, out: Path) -> Sample:
     used, rss = process.cpu(pid), process.resident(pid)
-    return Sample(time.monotonic(), log.read_on(), used, rss, process.disk(out / "state"))
+    threads = process.cpu_of_threads(pid)
+    return Sample(time.monotonic(), log.read_on(), used, rss, process.disk(out / "state"), threads)
 
 
 def _delete_finished(out: Path) -> None:
@@ -142,12 +152,23 @@ def tenths(samples: list[Sample]) -> list[Row]:
                 "seconds": round(end.time - begin.time, 1),
                 "pages_per_s": round(done / max(end.time - begin.time, 1e-9)),
                 "cpu_us_per_page": round((end.cpu - begin.cpu) * 1e6 / done, 1),
+                **_by_thread(begin, end, done),
                 "rss_mb": round(end.rss / 1e6, 1),
                 "state_mb": round(end.state / 1e6, 1),
                 "state_per_page": round(end.state / max(1, end.pages), 1),
             }
         )
     return rows
+
+
+def _by_thread(begin: Sample, end: Sample, pages: int) -> dict[str, float]:
+    """CPU per page of each kind of thread, in µs; the rest is that of threads that come and go."""
+    taken = {
+        what: end.threads.get(name, 0.0) - begin.threads.get(name, 0.0)
+        for what, name in THREADS.items()
+    }
+    taken["rest"] = end.cpu - begin.cpu - sum(taken.values())
+    return {f"us_{what}": round(used * 1e6 / pages, 1) for what, used in taken.items()}
 
 
 def summary(rows: list[Row]) -> list[Row]:

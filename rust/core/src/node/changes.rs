@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::snapshot;
 use crate::canonical::partition;
-use crate::seen::UrlKey;
+use crate::seen::keys_of_row;
 use crate::store::state::{DiskState, Space, Watch, Write, Writes};
 
 /// Bytes that are packed together.
@@ -176,10 +176,10 @@ impl Watch for Changes {
             match write {
                 // A batch's row holds the keys of all its fresh URLs; that it goes later, when they
                 // are in a run, is no change.
-                Write::Put { space, value, .. } if *space == Space::Seen => {
-                    for key in value.as_chunks::<16>().0 {
-                        let number = partition(first_eight(key).unwrap_or(0), count);
-                        note(number, &mut |items| snapshot::add_key(items, UrlKey(*key)));
+                Write::Put { space, key, value } if *space == Space::Seen => {
+                    for key in keys_of_row(key, value).unwrap_or_default() {
+                        let number = partition(first_eight(&key.0).unwrap_or(0), count);
+                        note(number, &mut |items| snapshot::add_key(items, key));
                     }
                 }
                 Write::Put { space, key, value } => {

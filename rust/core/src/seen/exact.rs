@@ -7,6 +7,7 @@
 use super::cache::Cache;
 use super::filter::GrowingFilter;
 use super::pending::{Batches, KeySet};
+use super::rows::{GROUPED, decode, encode};
 use super::runs::Runs;
 use super::{Candidate, Mark, Seen, SeenKind, SeenSettings, UrlKey};
 use crate::store::state::{Reads, Space, StateError, Writes};
@@ -52,17 +53,16 @@ impl Exact {
         let (mut recent, mut rows, mut row_keys) = (KeySet::default(), Vec::new(), 0);
         let mut odd = 0usize;
         reads.scan(Space::Seen, &[], &[], &mut |row, value| {
-            let (keys, rest) = value.as_chunks::<16>();
-            match row.try_into().map(u64::from_be_bytes) {
-                Ok(row) if rest.is_empty() => {
-                    for key in keys.iter().copied().map(UrlKey) {
-                        filter.insert(key);
-                        recent.insert(key);
+            match decode(row, value) {
+                Some((row, keys)) => {
+                    for key in &keys {
+                        filter.insert(*key);
+                        recent.insert(*key);
                     }
                     row_keys += keys.len();
                     rows.push(row);
                 }
-                _ => odd += 1,
+                None => odd += 1,
             }
             true
         })?;
@@ -71,7 +71,7 @@ impl Exact {
                 "{odd} rows do not hold keys of known URLs"
             )));
         }
-        let next = rows.last().map_or(1, |row| row + 1);
+        let next = rows.last().map_or(1, |row| row + 1) | GROUPED;
         Ok(Exact {
             mark,
             cache: Cache::new(settings.cache_bytes),
@@ -163,7 +163,7 @@ impl Seen for Exact {
     fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError> {
         self.move_on()?;
         self.mark.write(writes);
-        let keys: Vec<u8> = self.batches.open().iter().flat_map(|key| key.0).collect();
+        let keys = encode(self.batches.open());
         let batch = self.batches.seal();
         if !keys.is_empty() {
             writes.put(Space::Seen, batch.to_be_bytes(), keys);

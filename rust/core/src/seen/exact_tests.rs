@@ -150,7 +150,7 @@ fn what_cannot_be_written_whole_leaves_nothing() {
         4_999 => Err(StateError::DiskFull("no room".to_owned())),
         _ => Ok(UrlKey([(n >> 8) as u8; 16])),
     });
-    assert!(Run::write(dir.path(), 1, keys).is_err());
+    assert!(Run::write(dir.path(), 1, 5_000, keys).is_err());
     assert!(files(dir.path()).is_empty());
 }
 
@@ -165,7 +165,7 @@ fn keys_with_equal_halves_are_found_over_block_borders() {
     };
     let mut keys: Vec<UrlKey> = (0..700).map(|i| key(7, i * 2)).collect();
     keys.extend((0..300).map(|i| key(9, i * 2)));
-    let run = Run::write(dir.path(), 1, keys.iter().map(|key| Ok(*key))).unwrap();
+    let run = Run::write(dir.path(), 1, 1_000, keys.iter().map(|key| Ok(*key))).unwrap();
     let mut known = vec![false; keys.len()];
     run.find(&keys, &mut known).unwrap();
     assert!(known.iter().all(|known| *known));

@@ -19,6 +19,7 @@ mod memory;
 mod pending;
 #[cfg(any(test, feature = "testing"))]
 pub mod rehearsal;
+mod rows;
 mod run;
 mod runs;
 mod table;
@@ -195,6 +196,12 @@ impl Default for SeenSettings {
 
 /// Where the store says which kind (and shape) wrote the space `seen`.
 const KIND_KEY: &[u8] = b"seen.kind";
+
+/// The keys that a row of [`Space::Seen`] holds which `exact` has written; none: it is no such row.
+#[must_use]
+pub fn keys_of_row(row: &[u8], value: &[u8]) -> Option<Vec<UrlKey>> {
+    rows::decode(row, value).map(|(_, keys)| keys)
+}
 
 /// Opens a kind on a state. A state whose URLs were remembered by another kind is refused.
 pub fn open(

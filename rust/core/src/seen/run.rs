@@ -64,14 +64,15 @@ fn fence(key: &[u8]) -> u64 {
 }
 
 impl Run {
-    /// Writes keys that come in order; returns when they survive a power cut. What cannot be written whole is
+    /// Writes keys, at most so many, that come in order; returns when they survive a power cut. What cannot be written whole is
     /// removed: it may be what the disk is full of.
     pub fn write(
         dir: &Path,
         id: u64,
+        most: u64,
         keys: impl Iterator<Item = Result<UrlKey, StateError>>,
     ) -> Result<Run, StateError> {
-        let run = Run::try_write(dir, id, keys);
+        let run = Run::try_write(dir, id, most, keys);
         if run.is_err() {
             let _ = fs::remove_file(path_of(dir, id));
         }
@@ -81,6 +82,7 @@ impl Run {
     fn try_write(
         dir: &Path,
         id: u64,
+        most: u64,
         keys: impl Iterator<Item = Result<UrlKey, StateError>>,
     ) -> Result<Run, StateError> {
         let path = path_of(dir, id);
@@ -93,7 +95,9 @@ impl Run {
             .open(&path)
             .map_err(io)?;
         let mut out = BufWriter::with_capacity(STRIDE, &file);
-        let (mut hash, mut fences, mut count) = (Xxh3::new(), Vec::new(), 0u64);
+        // Not grown by doubling: half of it would be room that nobody needs.
+        let mut fences = Vec::with_capacity(most.div_ceil(BLOCK_KEYS as u64) as usize);
+        let (mut hash, mut count) = (Xxh3::new(), 0u64);
         for key in keys {
             let key = key?;
             if count.is_multiple_of(BLOCK_KEYS as u64) {
@@ -140,7 +144,7 @@ impl Run {
             fences: Vec::new(),
         };
         let mut hash = Xxh3::new();
-        let mut fences = Vec::new();
+        let mut fences = Vec::with_capacity((length as usize).div_ceil(BLOCK));
         if label.count.checked_mul(KEY as u64) == Some(length) {
             for (count, key) in Keys::new(&run).enumerate() {
                 let key = key?;
@@ -190,16 +194,23 @@ impl Run {
             }
             Some(Ok(least))
         });
-        Run::write(dir, id, merged)
+        let most = runs.iter().map(|run| run.label.count).sum();
+        Run::write(dir, id, most, merged)
     }
 
     /// Sets `known[i]` where the run has `keys[i]`; keys come in order.
     pub fn find(&self, keys: &[UrlKey], known: &mut [bool]) -> Result<(), StateError> {
         let mut block = [0; BLOCK];
         let mut loaded = (usize::MAX, 0);
+        let mut border = None;
         for (key, known) in keys.iter().zip(known).filter(|(_, known)| !**known) {
             let head = fence(&key.0);
-            let mut at = self.fences.partition_point(|fence| *fence <= head);
+            let mut at = match border {
+                None => self.fences.partition_point(|fence| *fence <= head),
+                // Most often the block of the key before: the links of a page are neighbours.
+                Some(border) => border + behind(&self.fences[border..], head),
+            };
+            border = Some(at);
             while at > 0 {
                 at -= 1;
                 if loaded.0 != at {
@@ -264,18 +275,27 @@ impl Run {
     }
 }
 
+/// How many fences are at most `head`, looked for from the first on in steps that double.
+fn behind(fences: &[u64], head: u64) -> usize {
+    let (mut low, mut step) = (0, 1);
+    while fences
+        .get(low + step - 1)
+        .is_some_and(|fence| *fence <= head)
+    {
+        low += step;
+        step *= 2;
+    }
+    let high = fences.len().min(low + step);
+    low + fences[low..high].partition_point(|fence| *fence <= head)
+}
+
 /// Whether a block of keys in order has `key`.
 fn has(block: &[u8], key: &UrlKey) -> bool {
-    let (mut low, mut high) = (0, block.len() / KEY);
-    while low < high {
-        let middle = low.midpoint(high);
-        match block[middle * KEY..][..KEY].cmp(&key.0) {
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Greater => high = middle,
-            std::cmp::Ordering::Equal => return true,
-        }
-    }
-    false
+    let (keys, _) = block.as_chunks::<KEY>();
+    let wanted = u128::from_be_bytes(key.0);
+    // As numbers: in the same order, and quicker compared.
+    keys.binary_search_by_key(&wanted, |key| u128::from_be_bytes(*key))
+        .is_ok()
 }
 
 /// All keys of a run, in order.
@@ -317,5 +337,21 @@ impl Iterator for Keys<'_> {
         key.0.copy_from_slice(&self.buffer[self.at..][..KEY]);
         self.at += KEY;
         Some(Ok(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_border_is_where_a_plain_search_finds_it() {
+        for count in 0..70u64 {
+            let fences: Vec<u64> = (0..count).map(|n| n / 3 * 10).collect();
+            for head in 0..250 {
+                let plain = fences.partition_point(|fence| *fence <= head);
+                assert_eq!(behind(&fences, head), plain, "{count} fences, {head}");
+            }
+        }
     }
 }

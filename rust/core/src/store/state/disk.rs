@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use fjall::compaction::Leveled;
 use fjall::config::{
     CompressionPolicy, FilterPolicy, FilterPolicyEntry, PartitioningPolicy, PinningPolicy,
 };
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
-use super::buffered::{Buffered, CHUNKS, sizes};
+use super::buffered::{Buffered, CHUNKS, change};
 use super::format::{self, Lock};
 use super::queue::{self, Index, Queue};
 use super::room::Room;
@@ -224,7 +225,7 @@ impl DiskState {
         } else {
             PersistMode::Buffer
         };
-        let sizes = sizes(writes, &prepared.rows, moved);
+        let change = change(writes, &prepared.rows, moved);
         if batch.is_empty() {
             // What was applied before must be safe too.
             live.db.persist(mode)?;
@@ -232,7 +233,7 @@ impl DiskState {
             batch.durability(Some(mode)).commit()?;
         }
         prepared.applied(durable);
-        self.lock_buffered().wrote(&sizes);
+        self.lock_buffered().wrote(&change);
         Ok(())
     }
 }
@@ -339,8 +340,11 @@ impl Live {
             )));
         }
         spaces.push(
-            db.keyspace(CHUNKS_NAME, || laid_out(settings))
-                .map_err(|e| map_error(&e))?,
+            db.keyspace(CHUNKS_NAME, || {
+                let strategy = Leveled::default().with_l0_threshold(L0_TABLES_OF_CHUNKS);
+                laid_out(settings).compaction_strategy(Arc::new(strategy))
+            })
+            .map_err(|e| map_error(&e))?,
         );
         Ok(Live {
             db,
@@ -381,7 +385,8 @@ impl Live {
             }
         }
         loop {
-            let behind = self.spaces.iter().any(|s| s.sealed_memtable_count() > 1);
+            // Two may wait while others are merged: what they take is bounded by all buffers together.
+            let behind = self.spaces.iter().any(|s| s.sealed_memtable_count() > 2);
             let full = self.db.write_buffer_size() > settings.buffer_bytes;
             if !behind && !full {
                 return Ok(());
@@ -404,11 +409,18 @@ impl Live {
     }
 }
 
+/// Buffers written out before they are merged with what is older. The engine's own choice is 4: rows of hosts, which are
+/// written again and again, would be merged twice as often. A look-up passes them by their filters.
+const L0_TABLES: u8 = 8;
+/// The same for the queue's index, which is read by ranges: no filter helps there.
+const L0_TABLES_OF_CHUNKS: u8 = 6;
+
 /// How a space is laid out. Index and filters are cut in blocks that live in the cache like data,
 /// so that RAM does not grow with the number of keys.
 fn laid_out(settings: &DiskSettings) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .max_memtable_size(settings.buffer_bytes / 2)
+        .compaction_strategy(Arc::new(Leveled::default().with_l0_threshold(L0_TABLES)))
         .index_block_pinning_policy(PinningPolicy::all(false))
         .filter_block_pinning_policy(PinningPolicy::all(false))
         .index_block_partitioning_policy(PartitioningPolicy::all(true))

@@ -1,9 +1,10 @@
 """A crawl's memory on the way to 200 million known URLs, in one run: minutes to an hour.
 
 `CrawlRehearsal` drives `seen` and the frontier on a crawl's store, with the settings of a crawl that
-sets none: visits are taken and finished, each page brings 50 fresh URLs of one host, batches are
-applied. Only fetching and parsing are left out. RAM grows with the hosts that have work, so all hosts
-are made known first, by their start pages, and stay as many; what is added then is the URLs' share.
+sets none, but for the store's cache, which has 64 MiB instead of 128: visits are taken and finished, each
+page brings 50 fresh URLs of one host, batches of 200 pages are applied, each flushed. Only fetching and
+parsing are left out. RAM grows with the hosts that have work, so all hosts are made known first, by their
+start pages; later some run dry and leave memory, and come back.
 
 CPU is that of all threads, what is merged in the background too. RAM and the disk of the queue are the most
 that was seen at any moment of the step, looked at every 2 s; journals are not in it. Bytes written are those
@@ -30,8 +31,8 @@ ENDS = (2, 5, 10, *range(20, 100, 10), 100, *range(120, 200, 20), 200)
 # What a URL takes on disk while files are merged, and then some.
 ROOM_PER_URL = 250
 EVERY = 2.0
-# The store numbers its key spaces from 1 on, in the order of `Space::ALL`.
-QUEUE_SPACE = "3"
+# The store numbers its key spaces from 1 on, in the order of `Space::ALL`; behind them comes the queue's index.
+QUEUE_SPACES = ("3", "9")
 
 Took = tuple[int, int, int, float, float, float, float, float, float]
 Row = dict[str, Any]
@@ -39,7 +40,8 @@ Row = dict[str, Any]
 
 def _of_queue(path: Path) -> bool:
     folders = itertools.pairwise(path.parts)
-    return path.suffix == ".seg" or ("keyspaces", QUEUE_SPACE) in folders
+    spaces = {("keyspaces", space) for space in QUEUE_SPACES}
+    return path.suffix == ".seg" or not spaces.isdisjoint(folders)
 
 
 class Watch(threading.Thread):

@@ -216,6 +216,7 @@ mod tests {
 
     use super::super::snapshot::{Item, Summary, ranges, read, write};
     use super::*;
+    use crate::seen::{UrlKey, row_of_keys};
     use crate::store::state::{DiskSettings, Reads, State};
 
     const PARTITIONS: u32 = 4;
@@ -342,11 +343,12 @@ mod tests {
                     key[..8].copy_from_slice(&host(of));
                     key[14..].copy_from_slice(&[round as u8, at as u8]);
                     expected[usize::from(of / 16)].insert(key);
-                    fresh.extend_from_slice(&key);
+                    fresh.push(UrlKey(key));
                 }
-                writes.put(Space::Seen, (round as u64).to_be_bytes(), fresh);
+                let (row, value) = row_of_keys(round as u64, &fresh);
+                writes.put(Space::Seen, row, value);
                 if round > 1 {
-                    writes.remove(Space::Seen, (round as u64 - 2).to_be_bytes());
+                    writes.remove(Space::Seen, row_of_keys(round as u64 - 2, &[]).0);
                 }
                 world.state.apply(writes, false).unwrap();
                 for number in (0..PARTITIONS).filter(|_| cut_now) {

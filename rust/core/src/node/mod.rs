@@ -369,8 +369,8 @@ impl Node {
         for commit in self.committer.finished() {
             let commit = commit?;
             self.frontier.applied(commit.frontier_batch);
-            self.seen
-                .applied(commit.seen_batch, self.settings.store.durable);
+            // Where no batch is flushed there is no later one to wait for.
+            self.seen.applied(commit.seen_batch, true);
             self.fresh_content
                 .retain(|_, (batch, _)| *batch > commit.number);
             self.fresh_rows

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::contract::Door;
 use super::run::{Run, path_of};
 use super::{SeenKind, SeenSettings, UrlKey, open};
-use crate::store::state::{MemoryState, State, StateError, Writes};
+use crate::store::state::{MemoryState, Reads, Space, State, StateError, Writes};
 
 fn urls(from: u32, count: u32) -> Vec<String> {
     (from..from + count)
@@ -141,6 +141,78 @@ fn a_lost_switch_loses_no_key() {
         assert!(!fresh.contains(&true), "round {round}");
     }
     assert!(door.seen.disk_bytes() > 0);
+}
+
+/// Runs of several tiers, merged two at a time, while batches are lost and the process ends now and then.
+#[test]
+fn many_merges_lose_no_key_and_keep_each_once() {
+    let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+    let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
+    let mut known = 0;
+    let mut most = 0;
+    for round in 0..900 {
+        assert!(door.admit(&urls(known, 25)).iter().all(|fresh| *fresh));
+        if round % 7 == 6 {
+            door.seen.seal(&mut door.writes).unwrap();
+            door.seen.forget_pending();
+            door.writes = Writes::default();
+        } else {
+            let batch = door.seen.seal(&mut door.writes).unwrap();
+            state.apply(std::mem::take(&mut door.writes), true).unwrap();
+            door.seen.applied(batch, true);
+            known += 25;
+        }
+        most = most.max(files(dir.path()).len());
+        if round % 100 == 99 {
+            drop(door);
+            door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
+            assert!(
+                !door.admit(&urls(0, known)).contains(&true),
+                "round {round}"
+            );
+        }
+    }
+    drop(door);
+    let door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
+    let mut keys = Vec::new();
+    let all = (UrlKey([0; 16]), UrlKey([0xff; 16]));
+    let mut visit = |key| keys.push(key);
+    door.seen.keys(all.0, all.1, &state, &mut visit).unwrap();
+    keys.sort_unstable();
+    assert_eq!(keys.len(), known as usize);
+    keys.dedup();
+    assert_eq!(keys.len(), known as usize);
+    // Some 900 loads: without merges there would be as many files.
+    assert!((8..200).contains(&most), "{most}");
+}
+
+/// Earlier versions wrote whole keys; what is added to them is written in groups.
+#[test]
+fn rows_of_earlier_versions_are_read() {
+    let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+    let old: Vec<u8> = (0..5_u8).flat_map(|n| [n; 16]).collect();
+    let mut writes = Writes::default();
+    writes.put(Space::Seen, 7_u64.to_be_bytes(), old);
+    state.apply(writes, true).unwrap();
+    for number in 0..3 {
+        let mut door = Door::new(SeenKind::Exact, &state, Some(dir.path()));
+        assert!(!door.admit(&urls(0, number * 4)).contains(&true));
+        assert!(door.admit(&urls(number * 4, 4)).iter().all(|fresh| *fresh));
+        door.commit();
+        let mut count = 0;
+        let all = (UrlKey([0; 16]), UrlKey([0xff; 16]));
+        let mut visit = |_| count += 1;
+        door.seen.keys(all.0, all.1, &state, &mut visit).unwrap();
+        assert_eq!(count, 5 + (number + 1) * 4);
+    }
+    let mut rows = Vec::new();
+    state
+        .scan(Space::Seen, &[], &[], &mut |row, _| {
+            rows.push(row[0] >> 7);
+            true
+        })
+        .unwrap();
+    assert_eq!(rows, [0, 1, 1, 1]);
 }
 
 #[test]

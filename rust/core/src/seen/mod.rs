@@ -203,6 +203,12 @@ pub fn keys_of_row(row: &[u8], value: &[u8]) -> Option<Vec<UrlKey>> {
     rows::decode(row, value).map(|(_, keys)| keys)
 }
 
+/// The key and the value of the row that `exact` writes with a batch.
+#[cfg(test)]
+pub(crate) fn row_of_keys(batch: u64, keys: &[UrlKey]) -> ([u8; 8], Vec<u8>) {
+    ((batch | rows::GROUPED).to_be_bytes(), rows::encode(keys))
+}
+
 /// Opens a kind on a state. A state whose URLs were remembered by another kind is refused.
 pub fn open(
     kind: SeenKind,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The links of a page lead to few hosts and come in the order of their keys, so a group is long, and the journal a
-//! quarter shorter than with whole keys. Format 5 had those; its rows have numbers without [`GROUPED`].
+//! quarter shorter than with whole keys. Earlier versions wrote those, in rows with numbers without [`GROUPED`].
 
 use super::UrlKey;
 use crate::codec::{Reader, put_number};

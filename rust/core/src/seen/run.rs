@@ -64,7 +64,7 @@ fn fence(key: &[u8]) -> u64 {
 }
 
 impl Run {
-    /// Writes keys, at most so many, that come in order; returns when they survive a power cut. What cannot be written whole is
+    /// Writes sorted keys, `most` at most; returns when they survive a power cut. What cannot be written whole is
     /// removed: it may be what the disk is full of.
     pub fn write(
         dir: &Path,
@@ -202,15 +202,15 @@ impl Run {
     pub fn find(&self, keys: &[UrlKey], known: &mut [bool]) -> Result<(), StateError> {
         let mut block = [0; BLOCK];
         let mut loaded = (usize::MAX, 0);
-        let mut border = None;
+        let mut upper = None;
         for (key, known) in keys.iter().zip(known).filter(|(_, known)| !**known) {
             let head = fence(&key.0);
-            let mut at = match border {
+            let mut at = match upper {
                 None => self.fences.partition_point(|fence| *fence <= head),
                 // Most often the block of the key before: the links of a page are neighbours.
-                Some(border) => border + behind(&self.fences[border..], head),
+                Some(upper) => upper + count_at_most(&self.fences[upper..], head),
             };
-            border = Some(at);
+            upper = Some(at);
             while at > 0 {
                 at -= 1;
                 if loaded.0 != at {
@@ -276,7 +276,7 @@ impl Run {
 }
 
 /// How many fences are at most `head`, looked for from the first on in steps that double.
-fn behind(fences: &[u64], head: u64) -> usize {
+fn count_at_most(fences: &[u64], head: u64) -> usize {
     let (mut low, mut step) = (0, 1);
     while fences
         .get(low + step - 1)
@@ -345,12 +345,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_border_is_where_a_plain_search_finds_it() {
+    fn fences_are_counted_as_by_a_plain_search() {
         for count in 0..70u64 {
             let fences: Vec<u64> = (0..count).map(|n| n / 3 * 10).collect();
             for head in 0..250 {
                 let plain = fences.partition_point(|fence| *fence <= head);
-                assert_eq!(behind(&fences, head), plain, "{count} fences, {head}");
+                assert_eq!(
+                    count_at_most(&fences, head),
+                    plain,
+                    "{count} fences, {head}"
+                );
             }
         }
     }

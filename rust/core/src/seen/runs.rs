@@ -2,18 +2,19 @@
 //! run, others merge runs of like size, while look-ups go on; the switch to the new list goes with
 //! a batch like everything else, and files are removed when no restart can ask for them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::UrlKey;
 use super::making::Making;
 use super::pending::KeySet;
 use super::run::{Label, Run, path_of};
-use crate::store::state::{Reads, Space, StateError, Writes};
+use crate::store::state::{DiskSettings, Reads, Room, Space, StateError, Writes};
 
 /// Where the store lists the runs.
 const LIST_KEY: &[u8] = b"seen.runs";
@@ -24,6 +25,8 @@ const FAN_IN: usize = 8;
 const MERGES: usize = 2;
 /// Runs at most; with more, batches wait for a merge.
 const MOST_RUNS: usize = 64;
+/// After a merge that failed, or for which the device has no room: until then look-ups go through more runs.
+const PAUSE: Duration = Duration::from_secs(30);
 
 /// Keys on their way into a run, and the rows of the store that hold them until then.
 #[derive(Debug)]
@@ -51,6 +54,9 @@ pub struct Runs {
     load: Making<Load>,
     /// At most [`MERGES`], of different runs.
     merges: Vec<Making<Vec<Arc<Run>>>>,
+    /// No merge begins before, unless batches wait for one.
+    pause: Option<Instant>,
+    room: Room,
     switch: Option<Switch>,
     /// No longer listed, but a restart after a power cut may still find the old list.
     obsolete: Vec<Arc<Run>>,
@@ -88,6 +94,9 @@ impl Runs {
             next_id,
             load: Making::Idle,
             merges: Vec::new(),
+            pause: None,
+            // The store's own work must not run into a full device: it would close the store.
+            room: Room::new(dir, DiskSettings::default().reserve_bytes),
             switch: None,
             obsolete: Vec::new(),
             removing: Vec::new(),
@@ -137,41 +146,53 @@ impl Runs {
         if let Some(load) = self.load.take_failed() {
             self.write(load)?;
         }
-        self.progress_of_merges()?;
-        if self.merges.len() < MERGES {
-            let mut free: Vec<Arc<Run>> = self.list.clone();
-            for merged in self.merges.iter().filter_map(Making::source) {
-                free.retain(|run| !is_among(run, merged));
-            }
-            let counts: Vec<u64> = free.iter().map(|run| run.label.count).collect();
-            if let Some(full) = full_tier(&counts) {
-                free.retain(|run| tier(run.label.count) <= full);
-                self.merge(free)?;
-            }
+        // With too many runs the smallest merge is waited for: it ends first.
+        let waits = self.list.len() >= MOST_RUNS;
+        self.end_merges(waits)?;
+        if self.merges.len() < MERGES
+            && (waits || self.pause.is_none_or(|end| end <= Instant::now()))
+        {
+            self.begin_merge(waits)?;
         }
         Ok(())
     }
 
-    fn progress_of_merges(&mut self) -> Result<(), StateError> {
-        // With too many runs the smallest merge is waited for: it ends first.
-        let waits = self.list.len() >= MOST_RUNS;
-        let keys = |merge: &Making<Vec<Arc<Run>>>| {
-            let runs = merge.source().into_iter().flatten();
-            runs.map(|run| run.label.count).sum::<u64>()
-        };
-        self.merges.sort_by_key(keys);
+    /// Takes what merges have made. The runs of one that failed are listed still, and chosen again after a pause.
+    fn end_merges(&mut self, wait: bool) -> Result<(), StateError> {
+        self.merges
+            .sort_by_key(|merge| merge.source().map_or(0, |runs| keys_of(runs)));
         let mut result = Ok(());
         for (at, merge) in self.merges.iter_mut().enumerate() {
-            result = result.and(merge.progress(waits && at == 0));
+            if let Err(error) = merge.progress(wait && at == 0) {
+                merge.take_failed();
+                self.pause = Some(Instant::now() + PAUSE);
+                // A batch needs no merge, but it must not build on what is damaged.
+                if wait || matches!(error, StateError::Format(_)) {
+                    result = Err(error);
+                }
+            }
         }
-        result?;
-        let mut failed: Vec<_> = self
-            .merges
-            .iter_mut()
-            .filter_map(Making::take_failed)
-            .collect();
         self.merges.retain(|merge| !merge.is_idle());
-        failed.drain(..).try_for_each(|runs| self.merge(runs))
+        result
+    }
+
+    /// Begins with the highest full tier for which there is room.
+    fn begin_merge(&mut self, must: bool) -> Result<(), StateError> {
+        let mut free: Vec<Arc<Run>> = self.list.clone();
+        for merged in self.merges.iter().filter_map(Making::source) {
+            free.retain(|run| !is_among(run, merged));
+        }
+        let counts: Vec<u64> = free.iter().map(|run| run.label.count).collect();
+        for full in full_tiers(&counts) {
+            let runs = free.iter().filter(|run| tier(run.label.count) <= full);
+            let runs: Vec<Arc<Run>> = runs.cloned().collect();
+            match self.room.check(keys_of(&runs) * size_of::<UrlKey>() as u64) {
+                Ok(()) => return self.merge(runs),
+                Err(error) if must => return Err(error),
+                Err(_) => self.pause = Some(Instant::now() + PAUSE),
+            }
+        }
+        Ok(())
     }
 
     /// Lets batch number `batch` carry the new list, if there is one.
@@ -301,12 +322,17 @@ fn is_among(run: &Arc<Run>, runs: &[Arc<Run>]) -> bool {
     runs.iter().any(|other| Arc::ptr_eq(run, other))
 }
 
-/// The highest tier that has enough runs. All that are smaller are merged with them, which costs little
-/// more. Sizes of one tier differ by less than the fan-in.
-fn full_tier(counts: &[u64]) -> Option<u32> {
+fn keys_of(runs: &[Arc<Run>]) -> u64 {
+    runs.iter().map(|run| run.label.count).sum()
+}
+
+/// The tiers that have enough runs, the highest first. All runs that are smaller are merged with them, which costs
+/// little more. Sizes of one tier differ by less than the fan-in.
+fn full_tiers(counts: &[u64]) -> Vec<u32> {
     let like = |of: u32| counts.iter().filter(|count| tier(**count) == of).count();
-    let tiers = counts.iter().map(|count| tier(*count));
-    tiers.filter(|of| like(*of) >= FAN_IN).max()
+    let tiers: BTreeSet<u32> = counts.iter().map(|count| tier(*count)).collect();
+    let full = tiers.into_iter().rev();
+    full.filter(|of| like(*of) >= FAN_IN).collect()
 }
 
 fn tier(count: u64) -> u32 {
@@ -343,7 +369,7 @@ mod tests {
         for _ in 0..400 {
             counts.push(LOAD);
             written += LOAD;
-            while let Some(full) = full_tier(&counts) {
+            while let Some(&full) = full_tiers(&counts).first() {
                 let merged = counts.iter().filter(|count| tier(**count) <= full);
                 let sum = merged.sum();
                 written += sum;

@@ -54,7 +54,8 @@ impl Buffered {
             self.own[space] += change.bytes[space];
             self.all[space] += if self.own[space] > 0 { batch } else { 0 };
             self.puts[space] += change.puts[space];
-            self.emptied[space] = change.removals[space] * 2 > self.puts[space];
+            self.emptied[space] =
+                self.puts[space] > 0 && change.removals[space] * 2 > self.puts[space];
         }
     }
 

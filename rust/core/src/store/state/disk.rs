@@ -302,7 +302,7 @@ impl Live {
             // A write would wait for the merge for ever.
             drop(live);
         }
-        // One thread writes buffers out and merges: of two or more, the engine's first passes the order to
+        // One thread writes buffers out and merges: of two or more, fjall's first passes the order to
         // merge back to the queue that it takes it from, at full speed, as long as the others are merging.
         Live::open_with(path, settings, birth, 1)
     }
@@ -341,8 +341,9 @@ impl Live {
         }
         spaces.push(
             db.keyspace(CHUNKS_NAME, || {
-                let strategy = Leveled::default().with_l0_threshold(L0_TABLES_OF_CHUNKS);
-                laid_out(settings).compaction_strategy(Arc::new(strategy))
+                // No row of it is asked for by its whole key, so filters would be of no use.
+                let options = laid_out(settings).filter_policy(FilterPolicy::disabled());
+                options.compaction_strategy(merging(MERGED_CHUNKS))
             })
             .map_err(|e| map_error(&e))?,
         );
@@ -409,18 +410,26 @@ impl Live {
     }
 }
 
-/// Buffers written out before they are merged with what is older. The engine's own choice is 4: rows of hosts, which are
-/// written again and again, would be merged twice as often. A look-up passes them by their filters.
-const L0_TABLES: u8 = 8;
-/// The same for the queue's index, which is read by ranges: no filter helps there.
-const L0_TABLES_OF_CHUNKS: u8 = 6;
+/// Buffers written out before they are merged with what is older: (how many, bytes of a table). Half as often as fjall
+/// would by itself, for rows of hosts are written again and again, and while all of them fit in the first level,
+/// of 256 MiB, that level is written anew each time. A look-up passes the buffers by their filters.
+const MERGED: (u8, u64) = (8, 32 << 20);
+/// The same for the queue's index, which is read by ranges: no filter helps there, and each buffer is looked into.
+const MERGED_CHUNKS: (u8, u64) = (3, 64 << 20);
+
+fn merging((buffers, table): (u8, u64)) -> Arc<Leveled> {
+    let strategy = Leveled::default().with_l0_threshold(buffers);
+    Arc::new(strategy.with_table_target_size(table))
+}
 
 /// How a space is laid out. Index and filters are cut in blocks that live in the cache like data,
 /// so that RAM does not grow with the number of keys.
 fn laid_out(settings: &DiskSettings) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .max_memtable_size(settings.buffer_bytes / 2)
-        .compaction_strategy(Arc::new(Leveled::default().with_l0_threshold(L0_TABLES)))
+        .compaction_strategy(merging(MERGED))
+        // Also of the first levels, which are written most.
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         .index_block_pinning_policy(PinningPolicy::all(false))
         .filter_block_pinning_policy(PinningPolicy::all(false))
         .index_block_partitioning_policy(PartitioningPolicy::all(true))

@@ -22,6 +22,7 @@ use std::fmt;
 
 pub use disk::{DiskSettings, DiskState, DiskUse};
 pub use memory::MemoryState;
+pub(crate) use room::Room;
 pub use view::View;
 
 /// The key spaces of the store. A key is unique within its space; keys sort as bytes.

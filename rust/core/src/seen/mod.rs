@@ -14,6 +14,7 @@ mod bloom;
 mod cache;
 mod exact;
 mod filter;
+mod groups;
 mod making;
 mod memory;
 mod pending;

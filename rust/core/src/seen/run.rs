@@ -1,5 +1,6 @@
 //! A run: keys in order in a file that never changes, 256 to a block of 4 KiB. In RAM it costs
-//! eight bytes a block; a look-up reads one block, and neighbours share it.
+//! sixteen bytes a block; a look-up reads one block, and neighbours share it. Most often it reads none: a run
+//! knows which groups of hosts it has keys of, and most runs have few.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::UrlKey;
+use super::groups::Groups;
 use crate::store::state::StateError;
 
 const KEY: usize = size_of::<UrlKey>();
@@ -38,6 +40,7 @@ pub struct Run {
     file: File,
     /// The first half of the first key of each block.
     fences: Vec<u64>,
+    groups: Groups,
 }
 
 /// The file of a run.
@@ -97,12 +100,13 @@ impl Run {
         let mut out = BufWriter::with_capacity(STRIDE, &file);
         // Not grown by doubling: half of it would be room that nobody needs.
         let mut fences = Vec::with_capacity(most.div_ceil(BLOCK_KEYS as u64) as usize);
-        let (mut hash, mut count) = (Xxh3::new(), 0u64);
+        let (mut hash, mut count, mut groups) = (Xxh3::new(), 0u64, Groups::for_keys(most));
         for key in keys {
             let key = key?;
             if count.is_multiple_of(BLOCK_KEYS as u64) {
                 fences.push(fence(&key.0));
             }
+            groups.add(key);
             hash.update(&key.0);
             out.write_all(&key.0).map_err(io)?;
             count += 1;
@@ -125,6 +129,7 @@ impl Run {
             path,
             file,
             fences,
+            groups,
         })
     }
 
@@ -142,7 +147,9 @@ impl Run {
             path,
             file,
             fences: Vec::new(),
+            groups: Groups::for_keys(0),
         };
+        let mut groups = Groups::for_keys(length / KEY as u64);
         let mut hash = Xxh3::new();
         let mut fences = Vec::with_capacity((length as usize).div_ceil(BLOCK));
         if label.count.checked_mul(KEY as u64) == Some(length) {
@@ -152,6 +159,7 @@ impl Run {
                 if count.is_multiple_of(BLOCK_KEYS) {
                     fences.push(fence(&key.0));
                 }
+                groups.add(key);
                 visit(key);
             }
         }
@@ -162,7 +170,7 @@ impl Run {
                 label.count
             )));
         }
-        run.fences = fences;
+        (run.fences, run.groups) = (fences, groups);
         Ok(run)
     }
 
@@ -203,7 +211,11 @@ impl Run {
         let mut block = [0; BLOCK];
         let mut loaded = (usize::MAX, 0);
         let mut upper = None;
+        let mut asked = self.groups.ask();
         for (key, known) in keys.iter().zip(known).filter(|(_, known)| !**known) {
+            if !asked.may_have(*key) {
+                continue;
+            }
             let head = fence(&key.0);
             let mut at = match upper {
                 None => self.fences.partition_point(|fence| *fence <= head),
@@ -271,7 +283,7 @@ impl Run {
 
     /// Bytes of RAM.
     pub fn ram_bytes(&self) -> usize {
-        self.fences.capacity() * size_of::<u64>()
+        self.fences.capacity() * size_of::<u64>() + self.groups.bytes()
     }
 }
 

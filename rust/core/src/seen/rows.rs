@@ -19,7 +19,7 @@ const SHARED: usize = 4;
 
 /// The value of a row.
 pub fn encode(keys: &[UrlKey]) -> Vec<u8> {
-    let mut value = Vec::with_capacity(keys.len() * size_of::<UrlKey>());
+    let mut value = Vec::with_capacity(size_of_val(keys));
     for group in keys.chunk_by(|a, b| a.0[..SHARED] == b.0[..SHARED]) {
         value.extend(group.first().iter().flat_map(|key| &key.0[..SHARED]));
         put_number(&mut value, group.len() as u64);

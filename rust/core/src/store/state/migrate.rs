@@ -6,7 +6,8 @@
 
 use fjall::PersistMode;
 
-use super::disk::{DiskState, Live, map_error};
+use super::disk::DiskState;
+use super::live::{Live, map_error};
 use super::queue::is_in_segments;
 use super::{Space, StateError, Writes};
 

@@ -7,6 +7,7 @@
 mod buffered;
 pub mod disk;
 mod format;
+mod live;
 pub mod memory;
 mod migrate;
 mod queue;

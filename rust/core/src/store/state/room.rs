@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::StateError;
 
 /// Watches the free space of the device that holds `path`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Room {
     path: PathBuf,
     reserve: u64,

@@ -1,6 +1,6 @@
 //! Which groups of hosts a run has keys of: a Bloom filter of what the keys of a group begin with.
 //!
-//! A quarter of a bit for each key, so that RAM is bounded. With 20 keys of each group in a run it says "none" of nine in ten
+//! A quarter of a bit for each key, as much RAM as the fences of the run. With 20 keys of each group in a run it says "none" of nine in ten
 //! groups that are not there, with 50 of 99 in 100. Where groups have few keys it is full, and says "maybe" of all.
 
 use super::UrlKey;
@@ -22,6 +22,10 @@ pub struct Asked<'a> {
     last: Option<(u32, bool)>,
 }
 
+fn words_for(keys: u64) -> usize {
+    keys.div_ceil(KEYS_PER_BIT * 64).max(1) as usize
+}
+
 fn group_of(key: UrlKey) -> u32 {
     let [a, b, c, d, ..] = key.0;
     u32::from_be_bytes([a, b, c, d])
@@ -30,9 +34,8 @@ fn group_of(key: UrlKey) -> u32 {
 impl Groups {
     /// No groups yet; for a run of at most so many keys.
     pub fn for_keys(keys: u64) -> Groups {
-        let words = keys.div_ceil(KEYS_PER_BIT * 64).max(1) as usize;
         Groups {
-            words: vec![0; words].into_boxed_slice(),
+            words: vec![0; words_for(keys)].into_boxed_slice(),
             last: None,
         }
     }
@@ -67,6 +70,11 @@ impl Groups {
             groups: self,
             last: None,
         }
+    }
+
+    /// Bytes for so many keys.
+    pub fn bytes_for(keys: u64) -> usize {
+        words_for(keys) * size_of::<u64>()
     }
 
     /// Bytes in use.

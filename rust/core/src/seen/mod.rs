@@ -7,7 +7,8 @@
 //! * a URL that passed is remembered for good when, and only when, the batch of writes it was
 //!   admitted with is applied: [`Seen::forget_pending`] takes back what never was;
 //! * exact, except for the kind `bloom`, which holds back some fresh URLs and says how many;
-//! * RAM is bounded by a setting for `exact` and `bloom` however many URLs there are.
+//! * RAM is bounded by a setting for `exact` and `bloom` however many URLs there are, but for a sixteenth of a byte a URL
+//!   with `exact`.
 
 pub mod alias;
 mod bloom;
@@ -24,6 +25,7 @@ mod rows;
 mod run;
 mod runs;
 mod table;
+mod tiers;
 mod trie;
 
 #[cfg(test)]
@@ -79,8 +81,8 @@ pub trait Seen: Send {
     /// the batch goes on and can be sealed later.
     fn seal(&mut self, writes: &mut Writes) -> Result<u64, StateError>;
 
-    /// The writes of all batches up to and including `batch` are in the store now; `durable` as
-    /// they were applied.
+    /// The writes of all batches up to and including `batch` are in the store now. With `durable` no restart finds an
+    /// older state, or nobody asks for that (`store.fsync = "never"`): files that only such a one names may go.
     fn applied(&mut self, batch: u64, durable: bool);
 
     /// The writes of all batches not applied yet are lost: their URLs may pass again.

@@ -23,6 +23,8 @@ const STRIDE: usize = 64 * BLOCK;
 /// Keys after which a run is flushed while it is written: a batch that is flushed meanwhile waits for what the
 /// system has not written yet of other files too.
 const SYNC_KEYS: u64 = 1 << 19;
+/// Keys after which a merge asks whether it may go on.
+const ASK_KEYS: u64 = 1 << 16;
 
 /// What the store remembers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,46 +151,40 @@ impl Run {
             fences: Vec::new(),
             groups: Groups::for_keys(0),
         };
-        let mut groups = Groups::for_keys(length / KEY as u64);
-        let mut hash = Xxh3::new();
-        let mut fences = Vec::with_capacity((length as usize).div_ceil(BLOCK));
-        if label.count.checked_mul(KEY as u64) == Some(length) {
-            for (count, key) in Keys::new(&run).enumerate() {
-                let key = key?;
-                hash.update(&key.0);
-                if count.is_multiple_of(BLOCK_KEYS) {
-                    fences.push(fence(&key.0));
-                }
-                groups.add(key);
-                visit(key);
-            }
+        if label.count.checked_mul(KEY as u64) != Some(length) {
+            return Err(run.damaged());
         }
-        if hash.digest() != label.checksum || fences.is_empty() != (length == 0) {
-            return Err(StateError::Format(format!(
-                "{} is damaged: {length} bytes for {} known URLs, or other bytes than written",
-                run.path.display(),
-                label.count
-            )));
+        let mut groups = Groups::for_keys(label.count);
+        let mut fences = Vec::with_capacity((length as usize).div_ceil(BLOCK));
+        for (count, key) in Keys::all(&run).enumerate() {
+            let key = key?;
+            if count.is_multiple_of(BLOCK_KEYS) {
+                fences.push(fence(&key.0));
+            }
+            groups.add(key);
+            visit(key);
         }
         (run.fences, run.groups) = (fences, groups);
         Ok(run)
     }
 
-    /// Merges runs into a new one. Ends with an error when `is_over` says that nobody waits for it.
+    /// Merges runs into a new one. Ends with the error of `go_on`, which it asks now and then, and refuses damaged
+    /// runs: what it writes counts as whole ever after.
     pub fn merge(
         dir: &Path,
         id: u64,
         runs: &[Arc<Run>],
-        is_over: &dyn Fn() -> bool,
+        go_on: &dyn Fn() -> Result<(), StateError>,
     ) -> Result<Run, StateError> {
         // The next key of each run that has one, as a number: in the same order, and quicker compared.
         let mut heads: Vec<(u128, Keys<'_>)> = Vec::with_capacity(runs.len());
         for run in runs {
-            let mut keys = Keys::new(run);
+            let mut keys = Keys::all(run);
             if let Some(key) = keys.next() {
                 heads.push((u128::from_be_bytes(key?.0), keys));
             }
         }
+        let mut count = 0u64;
         let merged = std::iter::from_fn(|| {
             let (at, (least, _)) = heads.iter().enumerate().min_by_key(|(_, (key, _))| *key)?;
             let least = UrlKey(least.to_be_bytes());
@@ -197,9 +193,12 @@ impl Run {
                 Some(Err(error)) => return Some(Err(error)),
                 None => drop(heads.swap_remove(at)),
             }
-            if is_over() {
-                return Some(Err(StateError::Store("a merge was ended".to_owned())));
+            if count.is_multiple_of(ASK_KEYS)
+                && let Err(error) = go_on()
+            {
+                return Some(Err(error));
             }
+            count += 1;
             Some(Ok(least))
         });
         let most = runs.iter().map(|run| run.label.count).sum();
@@ -251,9 +250,7 @@ impl Run {
         let head = fence(&first.0);
         // Equal halves may reach back over the border of a block.
         let block = self.fences.partition_point(|fence| *fence < head);
-        let mut keys = Keys::new(self);
-        keys.offset = (block.saturating_sub(1) * BLOCK) as u64;
-        for key in keys {
+        for key in Keys::from(self, block.saturating_sub(1)) {
             let key = key?;
             if key > last {
                 break;
@@ -263,6 +260,14 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    fn damaged(&self) -> StateError {
+        StateError::Format(format!(
+            "{} is damaged: other bytes than those written for {} known URLs",
+            self.path.display(),
+            self.label.count
+        ))
     }
 
     fn read(&self, block: usize, into: &mut [u8]) -> Result<usize, StateError> {
@@ -279,6 +284,11 @@ impl Run {
     pub fn remove(&self) {
         // What stays is removed at the next start.
         let _ = fs::remove_file(&self.path);
+    }
+
+    /// Bytes of RAM of a run of so many keys.
+    pub fn ram_for(keys: u64) -> usize {
+        keys.div_ceil(BLOCK_KEYS as u64) as usize * size_of::<u64>() + Groups::bytes_for(keys)
     }
 
     /// Bytes of RAM.
@@ -310,22 +320,57 @@ fn has(block: &[u8], key: &UrlKey) -> bool {
         .is_ok()
 }
 
-/// All keys of a run, in order.
+/// Keys of a run, in order.
 struct Keys<'a> {
     run: &'a Run,
     buffer: Vec<u8>,
     at: usize,
     offset: u64,
+    /// Of what was read, where all of it is: checked at the end.
+    hash: Option<Box<Xxh3>>,
 }
 
 impl<'a> Keys<'a> {
-    fn new(run: &'a Run) -> Keys<'a> {
+    /// All of them. The last item is an error when they are not those that were written.
+    fn all(run: &'a Run) -> Keys<'a> {
+        Keys {
+            hash: Some(Box::default()),
+            ..Keys::from(run, 0)
+        }
+    }
+
+    /// Those from a block on.
+    fn from(run: &'a Run, block: usize) -> Keys<'a> {
         Keys {
             run,
             buffer: Vec::new(),
             at: 0,
-            offset: 0,
+            offset: (block * BLOCK) as u64,
+            hash: None,
         }
+    }
+
+    /// Reads on; false: that was all.
+    fn read_on(&mut self) -> Result<bool, StateError> {
+        let left = self.run.label.count * KEY as u64 - self.offset;
+        if left == 0 {
+            let digest = self.hash.take().map(|hash| hash.digest());
+            return match digest {
+                Some(digest) if digest != self.run.label.checksum => Err(self.run.damaged()),
+                _ => Ok(false),
+            };
+        }
+        self.buffer.resize(left.min(STRIDE as u64) as usize, 0);
+        self.run
+            .file
+            .read_exact_at(&mut self.buffer, self.offset)
+            .map_err(|error| failed(&self.run.path, &error))?;
+        if let Some(hash) = &mut self.hash {
+            hash.update(&self.buffer);
+        }
+        self.offset += self.buffer.len() as u64;
+        self.at = 0;
+        Ok(true)
     }
 }
 
@@ -334,16 +379,11 @@ impl Iterator for Keys<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at == self.buffer.len() {
-            let left = self.run.label.count * KEY as u64 - self.offset;
-            if left == 0 {
-                return None;
+            match self.read_on() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
             }
-            self.buffer.resize(left.min(STRIDE as u64) as usize, 0);
-            if let Err(error) = self.run.file.read_exact_at(&mut self.buffer, self.offset) {
-                return Some(Err(failed(&self.run.path, &error)));
-            }
-            self.offset += self.buffer.len() as u64;
-            self.at = 0;
         }
         let mut key = UrlKey([0; KEY]);
         key.0.copy_from_slice(&self.buffer[self.at..][..KEY]);

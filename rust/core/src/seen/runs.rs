@@ -2,7 +2,7 @@
 //! run, others merge runs of like size, while look-ups go on; the switch to the new list goes with
 //! a batch like everything else, and files are removed when no restart can ask for them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::UrlKey;
 use super::making::Making;
 use super::pending::KeySet;
 use super::run::{Label, Run, path_of};
+use super::tiers::choices;
 use crate::store::state::{DiskSettings, Reads, Room, Space, StateError, Writes};
 
 /// Where the store lists the runs.
 const LIST_KEY: &[u8] = b"seen.runs";
-/// Runs of like size that are merged into one: a key is written anew once for each time that the
-/// number of keys has grown by this factor. Fewer: more bytes written; more: more runs to look into.
-const FAN_IN: usize = 8;
 /// Merges at a time: small runs that come while large ones are merged are not left to pile up.
 const MERGES: usize = 2;
 /// Runs at most; with more, batches wait for a merge.
 const MOST_RUNS: usize = 64;
-/// After a merge that failed, or for which the device has no room: until then look-ups go through more runs.
+/// After a merge that failed, or for which the device has no room: until then look-ups go through more runs. Twice as
+/// long after each further one that fails, up to an hour: a merge reads all that it merges before it fails.
 const PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 /// Keys on their way into a run, and the rows of the store that hold them until then.
 #[derive(Debug)]
@@ -56,6 +56,8 @@ pub struct Runs {
     merges: Vec<Making<Vec<Arc<Run>>>>,
     /// No merge begins before, unless batches wait for one.
     pause: Option<Instant>,
+    /// Merges that failed since one was made.
+    failed: u32,
     room: Room,
     switch: Option<Switch>,
     /// No longer listed, but a restart after a power cut may still find the old list.
@@ -95,6 +97,7 @@ impl Runs {
             load: Making::Idle,
             merges: Vec::new(),
             pause: None,
+            failed: 0,
             // The store's own work must not run into a full device: it would close the store.
             room: Room::new(dir, DiskSettings::default().reserve_bytes),
             switch: None,
@@ -124,15 +127,29 @@ impl Runs {
         })
     }
 
-    fn merge(&mut self, runs: Vec<Arc<Run>>) -> Result<(), StateError> {
+    fn merge(&mut self, runs: Vec<Arc<Run>>) {
         let (dir, list, id) = (self.dir.clone(), runs.clone(), self.new_id());
-        let is_closing = Arc::clone(&self.is_closing);
+        let (is_closing, room) = (Arc::clone(&self.is_closing), self.room.clone());
+        let go_on = move || {
+            if is_closing.load(Ordering::Relaxed) {
+                return Err(StateError::Store("a merge was ended".to_owned()));
+            }
+            // Others fill the same device meanwhile.
+            room.check(0)
+        };
         let mut merge = Making::Idle;
-        let started = merge.start(runs, "seen-merge", move || {
-            Run::merge(&dir, id, &list, &|| is_closing.load(Ordering::Relaxed))
-        });
-        self.merges.push(merge);
-        started
+        let make = move || Run::merge(&dir, id, &list, &go_on);
+        match merge.start(runs, "seen-merge", make) {
+            Ok(()) => self.merges.push(merge),
+            // Where there is no thread to be had, there may be one later.
+            Err(_) => self.rest(),
+        }
+    }
+
+    /// No merge begins for a while.
+    fn rest(&mut self) {
+        let pause = PAUSE.saturating_mul(1 << self.failed.min(16));
+        self.pause = Some(Instant::now() + pause.min(LONGEST_PAUSE));
     }
 
     fn new_id(&mut self) -> u64 {
@@ -161,36 +178,58 @@ impl Runs {
     fn end_merges(&mut self, wait: bool) -> Result<(), StateError> {
         self.merges
             .sort_by_key(|merge| merge.source().map_or(0, |runs| keys_of(runs)));
-        let mut result = Ok(());
+        let (mut result, mut has_failed) = (Ok(()), false);
         for (at, merge) in self.merges.iter_mut().enumerate() {
             if let Err(error) = merge.progress(wait && at == 0) {
                 merge.take_failed();
-                self.pause = Some(Instant::now() + PAUSE);
+                has_failed = true;
                 // A batch needs no merge, but it must not build on what is damaged.
                 if wait || matches!(error, StateError::Format(_)) {
                     result = Err(error);
                 }
+            } else if merge.made().is_some() {
+                self.failed = 0;
             }
+        }
+        if has_failed {
+            self.rest();
+            self.failed += 1;
         }
         self.merges.retain(|merge| !merge.is_idle());
         result
     }
 
-    /// Begins with the highest full tier for which there is room.
+    /// Keys that merges under way may not have written yet.
+    fn promised(&self) -> u64 {
+        let running = self.merges.iter().filter(|merge| merge.made().is_none());
+        running
+            .filter_map(Making::source)
+            .map(|runs| keys_of(runs))
+            .sum()
+    }
+
+    /// Begins with the highest full tier for which there is room. With `must` it is an error when there is none and
+    /// nothing under way either.
     fn begin_merge(&mut self, must: bool) -> Result<(), StateError> {
         let mut free: Vec<Arc<Run>> = self.list.clone();
         for merged in self.merges.iter().filter_map(Making::source) {
             free.retain(|run| !is_among(run, merged));
         }
+        let promised = self.promised();
         let counts: Vec<u64> = free.iter().map(|run| run.label.count).collect();
-        for full in full_tiers(&counts) {
-            let runs = free.iter().filter(|run| tier(run.label.count) <= full);
-            let runs: Vec<Arc<Run>> = runs.cloned().collect();
-            match self.room.check(keys_of(&runs) * size_of::<UrlKey>() as u64) {
-                Ok(()) => return self.merge(runs),
-                Err(error) if must => return Err(error),
-                Err(_) => self.pause = Some(Instant::now() + PAUSE),
-            }
+        let mut refused = None;
+        let chosen = choices(&counts).into_iter().find(|from| {
+            let keys: u64 = counts[*from..].iter().sum();
+            let room = self
+                .room
+                .check((keys + promised) * size_of::<UrlKey>() as u64);
+            room.map_err(|error| refused = Some(error)).is_ok()
+        });
+        match (chosen, refused) {
+            (Some(from), _) => self.merge(free.split_off(from)),
+            (None, Some(error)) if must && self.merges.is_empty() => return Err(error),
+            (None, Some(_)) => self.rest(),
+            (None, None) => {}
         }
         Ok(())
     }
@@ -299,7 +338,8 @@ impl Runs {
         let load = self.load.source();
         // Twice, while they are sorted.
         let keys = load.map_or(0, |load| load.keys.capacity() * 2 * size_of::<UrlKey>());
-        let ram: usize = self.list.iter().map(|run| run.ram_bytes()).sum();
+        let mut ram: usize = self.list.iter().map(|run| run.ram_bytes()).sum();
+        ram += Run::ram_for(self.promised());
         let all = self.list.iter().chain(&self.obsolete);
         let disk = all.map(|run| run.label.count * size_of::<UrlKey>() as u64);
         (keys + ram, disk.sum())
@@ -326,19 +366,6 @@ fn keys_of(runs: &[Arc<Run>]) -> u64 {
     runs.iter().map(|run| run.label.count).sum()
 }
 
-/// The tiers that have enough runs, the highest first. All runs that are smaller are merged with them, which costs
-/// little more. Sizes of one tier differ by less than the fan-in.
-fn full_tiers(counts: &[u64]) -> Vec<u32> {
-    let like = |of: u32| counts.iter().filter(|count| tier(**count) == of).count();
-    let tiers: BTreeSet<u32> = counts.iter().map(|count| tier(*count)).collect();
-    let full = tiers.into_iter().rev();
-    full.filter(|of| like(*of) >= FAN_IN).collect()
-}
-
-fn tier(count: u64) -> u32 {
-    count.max(1).ilog(FAN_IN as u64)
-}
-
 fn listed(reads: &dyn Reads) -> Result<Vec<Label>, StateError> {
     let value = reads.get(Space::Meta, LIST_KEY)?.unwrap_or_default();
     if value.len() % 24 != 0 {
@@ -359,28 +386,103 @@ fn listed(reads: &dyn Reads) -> Result<Vec<Label>, StateError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::seen::tiers::FAN_IN;
+    use crate::store::state::{MemoryState, State};
 
-    /// What a key costs on the way to 2 × 10⁸: how often it is written, how many runs are looked into.
-    #[test]
-    fn keys_are_written_a_few_times_and_runs_stay_few() {
-        const LOAD: u64 = 1 << 19;
-        let (mut counts, mut written, mut most) = (Vec::new(), 0, 0);
-        for _ in 0..400 {
-            counts.push(LOAD);
-            written += LOAD;
-            while let Some(&full) = full_tiers(&counts).first() {
-                let merged = counts.iter().filter(|count| tier(**count) <= full);
-                let sum = merged.sum();
-                written += sum;
-                counts.retain(|count| tier(*count) > full);
-                counts.push(sum);
-            }
-            most = most.max(counts.len());
+    /// So many loads of keys, each in a run of its own; what can be merged is.
+    fn load(runs: &mut Runs, state: &MemoryState, loads: u64) -> Result<(), StateError> {
+        for _ in 0..loads {
+            let number = runs.next_id;
+            let key = |own: u64| UrlKey(u128::from(number << 8 | own).to_be_bytes());
+            runs.begin((0..4).map(key).collect(), Vec::new())?;
+            runs.progress(true)?;
+            batch(runs, state);
         }
-        assert_eq!(counts.iter().sum::<u64>(), 400 * LOAD);
-        assert!(written < 400 * LOAD * 3, "{written}");
-        // Seven of each of three tiers.
-        assert!(most <= 21, "{most}");
+        Ok(())
+    }
+
+    fn batch(runs: &mut Runs, state: &MemoryState) {
+        let mut writes = Writes::default();
+        runs.carry(1, &mut writes);
+        state.apply(writes, true).unwrap();
+        runs.applied(1, true);
+    }
+
+    fn keys_in(runs: &Runs) -> u64 {
+        keys_of(&runs.list)
+    }
+
+    #[test]
+    fn merges_wait_for_room_and_batches_only_for_too_many_runs() {
+        let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+        let mut runs = Runs::open(dir.path(), &state, |_| {}).unwrap();
+        // A device that has no room, ever.
+        runs.room = Room::new(Path::new("/proc"), 0);
+        load(&mut runs, &state, MOST_RUNS as u64).unwrap();
+        assert_eq!(runs.list.len(), MOST_RUNS);
+        assert!(runs.merges.is_empty() && runs.pause.is_some());
+        // Now batches wait.
+        let full = runs.progress(false);
+        assert!(matches!(full, Err(StateError::DiskFull(_))), "{full:?}");
+        // With room they go on, at once.
+        runs.room = Room::new(dir.path(), 0);
+        let begun = Instant::now();
+        while runs.list.len() >= FAN_IN {
+            assert!(begun.elapsed().as_secs() < 60, "{}", runs.list.len());
+            runs.progress(false).unwrap();
+            batch(&mut runs, &state);
+        }
+        assert_eq!(keys_in(&runs), 4 * MOST_RUNS as u64);
+    }
+
+    #[test]
+    fn a_merge_under_way_keeps_the_room_that_it_was_promised() {
+        let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+        let mut runs = Runs::open(dir.path(), &state, |_| {}).unwrap();
+        runs.room = Room::new(Path::new("/proc"), 0);
+        load(&mut runs, &state, 8).unwrap();
+        runs.room = Room::new(dir.path(), 0);
+        runs.begin_merge(false).unwrap();
+        // Its thread may have ended, but nobody has taken what it made.
+        assert_eq!((runs.merges.len(), runs.promised()), (1, 32));
+        runs.end_merges(true).unwrap();
+        assert_eq!(runs.promised(), 0);
+        batch(&mut runs, &state);
+        assert_eq!((runs.list.len(), keys_in(&runs)), (1, 32));
+    }
+
+    #[test]
+    fn damaged_runs_are_not_merged_into_whole_ones() {
+        let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+        let mut runs = Runs::open(dir.path(), &state, |_| {}).unwrap();
+        runs.room = Room::new(Path::new("/proc"), 0);
+        load(&mut runs, &state, 8).unwrap();
+        let path = path_of(dir.path(), runs.list[3].label.id);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[17] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        runs.room = Room::new(dir.path(), 0);
+        runs.begin_merge(false).unwrap();
+        let refused = runs.end_merges(true);
+        assert!(matches!(refused, Err(StateError::Format(_))), "{refused:?}");
+        assert!(runs.merges.is_empty());
+        let files = fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!((files, runs.list.len()), (8, 8), "all that was there is");
+    }
+
+    #[test]
+    fn what_fails_again_and_again_is_tried_more_and_more_rarely() {
+        let (state, dir) = (MemoryState::default(), tempfile::tempdir().unwrap());
+        let mut runs = Runs::open(dir.path(), &state, |_| {}).unwrap();
+        let mut pauses = Vec::new();
+        for failed in [0, 1, 6, 7, 60] {
+            runs.failed = failed;
+            runs.rest();
+            let pause = runs.pause.unwrap().duration_since(Instant::now());
+            pauses.push(pause.as_secs().next_multiple_of(10));
+        }
+        assert_eq!(pauses, [30, 60, 1_920, 3_600, 3_600]);
     }
 }

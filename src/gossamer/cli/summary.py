@@ -42,6 +42,7 @@ def as_json(progress: Progress, out: Path, *, interrupted: bool = False) -> dict
         "urls_set_aside": progress.urls_set_aside,
         "disk": progress.disk,
         "waits": msgspec.to_builtins(progress.waits),
+        "longest_batch": round(progress.longest_batch, 4),
         "seconds": round(progress.seconds, 3),
         "pages_per_second": round(progress.pages / progress.seconds, 1) if progress.seconds else 0,
         "activity": ended_as(progress, interrupted=interrupted).value,

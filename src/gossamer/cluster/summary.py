@@ -121,6 +121,7 @@ def total(readings: Iterable[tuple[Progress, bool]], activity: Activity) -> Prog
         **counts,
         activity=activity,
         seconds=max((part.seconds for part in every), default=0.0),
+        longest_batch=max((part.longest_batch for part in every), default=0.0),
         next_due=min(due) if due and len(due) == len(present) else None,
         note="; ".join(sorted({part.note for part in present if part.note})),
     )
@@ -137,6 +138,7 @@ def at_the_end(last: Progress, states: list[Progress], *, every: bool) -> Progre
     done: dict[str, Any] = {name: max(getattr(last, name), getattr(now, name)) for name in _DONE}
     done |= {name: _higher(getattr(last, name), getattr(now, name)) for name in _COUNTS}
     done["seconds"] = max(last.seconds, now.seconds)
+    done["longest_batch"] = max(last.longest_batch, now.longest_batch)
     if every:
         done |= {name: getattr(now, name) for name in (*_NOW, "waits", "slowest", "busiest")}
     return msgspec.structs.replace(last, **done)

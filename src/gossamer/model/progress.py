@@ -122,6 +122,8 @@ class Progress(msgspec.Struct, frozen=True):
     links_discarded: int = 0
     messages_damaged: int = 0
     exchange_seconds: float = 0.0
+    longest_batch: float = 0.0
+    """Seconds that the slowest batch since the process began took to be applied to the state."""
     idle: bool = False
     settled: bool = True
     """The counters are whole: nothing that visits brought waits to be safe."""

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::exchange::StreamPosition;
@@ -34,6 +34,8 @@ pub(super) struct Commit {
     pub tally: Reading,
     pub outbox: u64,
     pub positions: Vec<(u32, StreamPosition)>,
+    /// What it took to apply it to the state.
+    applying: Duration,
 }
 
 type CommitResult = Result<Commit, NodeError>;
@@ -46,6 +48,8 @@ pub(super) struct Committer {
     waiting: Option<CommitResult>,
     sent: u64,
     done: u64,
+    /// The longest that a batch took to be applied.
+    longest: Duration,
     disk_full: Arc<AtomicBool>,
     closing: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), NodeError>>>,
@@ -90,6 +94,7 @@ impl Committer {
             waiting: None,
             sent: 0,
             done: 0,
+            longest: Duration::ZERO,
             disk_full,
             closing,
             thread: thread.ok(),
@@ -114,6 +119,11 @@ impl Committer {
         self.disk_full.load(Ordering::Relaxed)
     }
 
+    /// The longest that a batch took to be applied to the state, without waiting for room on the disk.
+    pub fn longest(&self) -> Duration {
+        self.longest
+    }
+
     /// Takes a batch; the caller has seen `has_room`.
     pub fn send(&mut self, batch: Batch) {
         self.sent += 1;
@@ -133,6 +143,8 @@ impl Committer {
             .chain(self.answers.try_iter())
             .collect();
         self.done += finished.len() as u64;
+        let applying = finished.iter().flatten().map(|commit| commit.applying);
+        self.longest = applying.fold(self.longest, Duration::max);
         finished
     }
 
@@ -201,7 +213,7 @@ impl Work {
                 .put(Space::Meta, LOG_POSITION, position.to_bytes());
         }
         let writes = std::mem::take(&mut batch.writes);
-        self.apply(writes)?;
+        let applying = self.apply(writes)?;
         // 4. Files that were filled may now lose their mark.
         if let Some(position) = self.warc.position().cloned() {
             self.patiently(|work| Ok(work.warc.committed(&position)?))?;
@@ -216,6 +228,7 @@ impl Work {
             tally: batch.tally,
             outbox: batch.outbox,
             positions: batch.positions,
+            applying,
         })
     }
 
@@ -239,10 +252,14 @@ impl Work {
         Ok(())
     }
 
-    fn apply(&mut self, writes: Writes) -> Result<(), NodeError> {
+    fn apply(&mut self, writes: Writes) -> Result<Duration, NodeError> {
         let durable = self.durable;
         // A full disk takes nothing, so the same writes can be tried again.
-        self.patiently(move |work| Ok(work.state.apply_kept(&writes, durable)?))
+        self.patiently(move |work| {
+            let begun = Instant::now();
+            work.state.apply_kept(&writes, durable)?;
+            Ok(begun.elapsed())
+        })
     }
 
     /// Tries until it works or fails for another reason than a full disk.

@@ -153,6 +153,8 @@ pub struct Progress {
     pub messages_damaged: u64,
     /// CPU seconds that packing and unpacking what crosses nodes took.
     pub exchange_seconds: f64,
+    /// Seconds that the longest batch since the start took to be applied to the state.
+    pub longest_batch: f64,
     /// Nothing is under way, nothing is open, and nothing waits here.
     pub idle: bool,
     /// These counters are whole: nothing that visits brought waits to be safe.
@@ -444,6 +446,7 @@ impl Node {
             links_discarded: exchange.map_or(0, |exchange| exchange.discarded),
             messages_damaged: exchange.map_or(0, |exchange| exchange.damaged),
             exchange_seconds: exchange.map_or(0.0, |exchange| exchange.spent.as_secs_f64()),
+            longest_batch: self.committer.longest().as_secs_f64(),
             settled: self.open_is_empty() && self.committer.is_idle(),
             idle: idle
                 && inbox_empty

@@ -11,6 +11,7 @@ stores cannot be read afterwards, and nothing here reads it.
 
 import contextlib
 import itertools
+import json
 import shutil
 import subprocess
 import sys
@@ -90,16 +91,16 @@ def run(pages: int = PAGES) -> list[Row]:
         hosts=max(1, pages // PAGES_PER_HOST), pages=pages, host_skew=0.0, port=free_port()
     )
     with simweb(options), tempfile.TemporaryDirectory() as directory:
-        samples, found = crawl(f"http://127.1.1.1:{options.port}/", Path(directory), pages)
+        samples, found, told = crawl(f"http://127.1.1.1:{options.port}/", Path(directory), pages)
     if found < pages:
         raise RuntimeError(f"{found} pages instead of {pages}")
     rows = tenths(samples)
-    return [*rows, *summary(rows)]
+    return [*rows, *summary(rows), longest_batch(told)]
 
 
-def crawl(url: str, directory: Path, pages: int) -> tuple[list[Sample], int]:
-    """What the crawl used from its start to its end, and how many pages it logged."""
-    out, messages = directory / "out", directory / "messages"
+def crawl(url: str, directory: Path, pages: int) -> tuple[list[Sample], int, Row]:
+    """What the crawl used from its start to its end, how many pages it logged, and what it told at its end."""
+    out, messages, told = directory / "out", directory / "messages", directory / "told"
     command = [
         *GOSSAMER, "crawl", url, "--scope", "any", "--allow-private", "--delay", "0",
         "--set", f"store.warc_size={WARC_SIZE}", "--out", str(out), "--json",
@@ -108,7 +109,11 @@ def crawl(url: str, directory: Path, pages: int) -> tuple[list[Sample], int]:
     samples: list[Sample] = []
     # Often enough that a tenth of a small crawl has some.
     every = min(EVERY, max(0.2, pages / 100_000))
-    with messages.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as child:
+    with (
+        messages.open("wb") as errors,
+        told.open("wb") as output,
+        subprocess.Popen(command, stdout=output, stderr=errors) as child,
+    ):
         try:
             while child.poll() is None:
                 # The process may have ended since.
@@ -120,7 +125,7 @@ def crawl(url: str, directory: Path, pages: int) -> tuple[list[Sample], int]:
             child.kill()
         if child.returncode:
             raise RuntimeError(messages.read_text(errors="replace")[-2000:])
-    return samples, log.read_on()
+    return samples, log.read_on(), json.loads(told.read_text().splitlines()[-1])
 
 
 def look(pid: int, log: Log, out: Path) -> Sample:
@@ -187,6 +192,16 @@ def summary(rows: list[Row]) -> list[Row]:
             ("rss_mb", "memory of the process"),
         )
     ]
+
+
+def longest_batch(told: Row) -> Row:
+    return {
+        "bench": "whole-growth",
+        "what": "longest time to apply a batch",
+        "value": round(told["longest_batch"] * 1e3, 1),
+        "unit": "ms",
+        "most": 200,
+    }
 
 
 MOST: dict[str, float] = {"cpu_us_per_page": 1.3, "rss_mb": 1.3}

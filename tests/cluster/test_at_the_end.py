@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gossamer.cluster.summary import NOTHING, at_the_end
-from gossamer.model.progress import Progress
+from gossamer.cluster.summary import NOTHING, at_the_end, total
+from gossamer.model.progress import Activity, Progress
 
 
 def node(**given: Any) -> Progress:
@@ -32,3 +32,10 @@ def test_the_queue_is_that_of_the_states_and_lost_nodes_count_for_what_they_did(
 def test_where_a_state_is_elsewhere_the_last_reading_tells_what_is_queued() -> None:
     told = at_the_end(LAST, STATES[:1], every=False)
     assert (told.urls_queued, told.urls_set_aside, told.urls_seen) == (0, 9, 50)
+
+
+def test_the_slowest_batch_of_all_nodes_is_told_and_sums_of_it_are_not() -> None:
+    nodes = [node(longest_batch=0.1), node(longest_batch=0.3)]
+    assert total([(nodes[0], True), (nodes[1], False)], Activity.RUNNING).longest_batch == 0.3
+    told = at_the_end(node(longest_batch=0.2), nodes[:1], every=True)
+    assert told.longest_batch == 0.2

@@ -29,6 +29,8 @@ def test_an_index_page_with_50_000_links_is_taken_whole(tmp_path: Path) -> None:
         done = crawl(f"http://127.0.0.1:{served.port}/", "--max-pages", "1", out=tmp_path / "out")
     assert done.summary["urls_seen"] == 50_001
     assert done.summary["links_left_out"] == {}
+    # A batch with them all was applied, so the longest took some time, and less than the crawl.
+    assert 0 < done.summary["longest_batch"] < done.summary["seconds"]
 
 
 def test_a_page_whose_links_are_cut_says_so(tmp_path: Path) -> None:

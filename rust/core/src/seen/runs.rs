@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::UrlKey;
@@ -15,7 +14,7 @@ use super::making::Making;
 use super::pending::KeySet;
 use super::run::{Label, Run, path_of};
 use super::tiers::choices;
-use crate::store::state::{DiskSettings, Reads, Room, Space, StateError, Writes};
+use crate::store::state::{DiskSettings, Reads, Removal, Room, Space, StateError, Writes};
 
 /// Where the store lists the runs.
 const LIST_KEY: &[u8] = b"seen.runs";
@@ -62,8 +61,7 @@ pub struct Runs {
     switch: Option<Switch>,
     /// No longer listed, but a restart after a power cut may still find the old list.
     obsolete: Vec<Arc<Run>>,
-    /// Threads that give files back to the system.
-    removing: Vec<JoinHandle<()>>,
+    removal: Removal,
     /// Tells a merge that nobody waits for it.
     is_closing: Arc<AtomicBool>,
 }
@@ -102,7 +100,7 @@ impl Runs {
             room: Room::new(dir, DiskSettings::default().reserve_bytes),
             switch: None,
             obsolete: Vec::new(),
-            removing: Vec::new(),
+            removal: Removal::default(),
             is_closing: Arc::default(),
         })
     }
@@ -286,19 +284,10 @@ impl Runs {
             self.merges.retain(|merge| !merge.is_idle());
         }
         if durable && !self.obsolete.is_empty() {
-            self.remove_obsolete();
+            let runs = std::mem::take(&mut self.obsolete);
+            self.removal
+                .begin(move || runs.iter().for_each(|run| run.remove()));
         }
-    }
-
-    /// Removes the files that nobody asks for any more, on a thread: to free a file of a gigabyte takes the system
-    /// 0.1 s and more, and a batch would wait for it.
-    fn remove_obsolete(&mut self) {
-        self.removing.retain(|thread| !thread.is_finished());
-        let runs = std::mem::take(&mut self.obsolete);
-        let remove = move || runs.iter().for_each(|run| run.remove());
-        let thread = std::thread::Builder::new().name("seen-remove".to_owned());
-        // Where there is no thread to be had, the next start removes them.
-        self.removing.extend(thread.spawn(remove));
     }
 
     /// The batches under way are lost: a later one carries the list.
@@ -352,9 +341,6 @@ impl Drop for Runs {
         self.is_closing.store(true, Ordering::Relaxed);
         self.load.end();
         self.merges.iter_mut().for_each(Making::end);
-        for thread in self.removing.drain(..) {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -172,7 +172,9 @@ impl DiskState {
     ) -> Result<(), Failed> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let live = live.as_ref().ok_or(Failed::Closed)?;
-        live.make_buffer_room(&self.settings, &self.buffered)?;
+        // One that a failed write has closed says so before the queue is counted for nothing.
+        live.db.persist(PersistMode::Buffer)?;
+        live.make_buffer_room(&self.settings, &self.room, &self.buffered)?;
         // 1. Blocks of queued URLs, flushed before anything names them.
         let prepared = self
             .queue
@@ -212,7 +214,7 @@ impl DiskState {
             // What was applied before must be safe too.
             live.db.persist(mode)?;
         } else {
-            batch.durability(Some(mode)).commit()?;
+            live.commit(batch.durability(Some(mode)))?;
         }
         prepared.applied(durable);
         self.lock_buffered().wrote(&change);

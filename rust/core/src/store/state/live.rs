@@ -4,7 +4,7 @@
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use fjall::compaction::Leveled;
@@ -12,13 +12,18 @@ use fjall::config::{
     CompressionPolicy, FilterPolicy, FilterPolicyEntry, PartitioningPolicy, PinningPolicy,
 };
 use fjall::{
-    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable,
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
+    PersistMode, Readable, Snapshot,
 };
 
 use super::buffered::{Buffered, CHUNKS};
 use super::disk::DiskSettings;
 use super::queue::Index;
+use super::room::Room;
 use super::{Space, StateError};
+
+/// Tables that stay open: a process may often have no more than 1,024 files, and connections are most of them.
+const OPEN_TABLES: usize = 300;
 
 /// The space of the queue's index, which is nobody's but the queue's.
 const CHUNKS_NAME: &str = "chunks";
@@ -30,6 +35,8 @@ pub(super) struct Live {
     pub(super) spaces: Vec<Keyspace>,
     /// Nobody works in the background, so nothing that this would bring is waited for.
     at_rest: bool,
+    /// The moment before the batch that goes in.
+    before: RwLock<Option<Snapshot>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,6 +96,7 @@ impl Live {
         let db = Database::builder(path)
             .cache_size(settings.cache_bytes)
             .worker_threads_unchecked(workers)
+            .max_cached_files(Some(OPEN_TABLES))
             .max_journaling_size(settings.journal_bytes.max(64 << 20))
             .open()
             .map_err(|e| map_error(&e))?;
@@ -124,7 +132,28 @@ impl Live {
             db,
             spaces,
             at_rest: workers == 0,
+            before: RwLock::default(),
         })
+    }
+
+    /// Applies a batch. Until all its rows are there, who reads the index reads of the moment before: fjall shows rows of a batch
+    /// one by one when a buffer of any space is written out or merged meanwhile (3.1.13: `upgrade_version` in lsm-tree 3.1.10
+    /// raises the number of the last batch to be seen).
+    pub(super) fn commit(&self, batch: OwnedWriteBatch) -> Result<(), fjall::Error> {
+        let read_of = |moment| {
+            let mut before = self.before.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *before, moment)
+        };
+        read_of(Some(self.db.snapshot()));
+        let result = batch.commit();
+        read_of(None);
+        result
+    }
+
+    /// All batches that are applied, and nothing of one that goes in.
+    fn now(&self) -> Snapshot {
+        let before = self.before.read().unwrap_or_else(PoisonError::into_inner);
+        before.clone().unwrap_or_else(|| self.db.snapshot())
     }
 
     pub(super) fn index(&self) -> &dyn Index {
@@ -156,6 +185,7 @@ impl Live {
     pub(super) fn make_buffer_room(
         &self,
         settings: &DiskSettings,
+        room: &Room,
         buffered: &Mutex<Buffered>,
     ) -> Result<(), Failed> {
         if self.at_rest {
@@ -168,6 +198,7 @@ impl Live {
                 space.rotate_memtable()?;
             }
             if space.l0_table_count() >= PILED_UP {
+                room.check(MOST_MERGED).map_err(Failed::Error)?;
                 Live::merge_on(number, space)?;
             }
         }
@@ -200,6 +231,8 @@ impl Live {
 /// writes out. Where those are not enough, as may be with hundreds of gigabytes in a space, tables pile up, and at 30 it would
 /// let batches wait for ever for a step that nothing asks for.
 const PILED_UP: usize = 24;
+/// Bytes that such a step writes at most, or so: those tables, and the level below, of 256 MiB.
+const MOST_MERGED: u64 = 1 << 30;
 
 /// Buffers written out before they are merged with what is older: (how many, bytes of a table). Half as often as fjall
 /// would by itself, for rows of hosts are written again and again, and while all of them fit in the first level,
@@ -307,8 +340,7 @@ impl Index for Live {
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), StateError> {
-        // Of a snapshot: rows of a batch that is being applied would be seen one by one.
-        let now = self.db.snapshot();
+        let now = self.now();
         for pair in now.range::<&[u8], _>(&self.spaces[CHUNKS], bounds(from, to)) {
             let (key, value) = pair.into_inner().map_err(|e| map_error(&e))?;
             if !visit(&key, &value) {

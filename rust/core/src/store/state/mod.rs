@@ -11,6 +11,7 @@ mod live;
 pub mod memory;
 mod migrate;
 mod queue;
+mod removal;
 mod room;
 mod view;
 
@@ -23,6 +24,7 @@ use std::fmt;
 
 pub use disk::{DiskSettings, DiskState, DiskUse};
 pub use memory::MemoryState;
+pub(crate) use removal::Removal;
 pub(crate) use room::Room;
 pub use view::View;
 

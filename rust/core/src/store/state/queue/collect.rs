@@ -97,9 +97,13 @@ fn step(
             break;
         }
         if !draft.has_moved(&cell) {
-            let chunks = chunks_of(index, &cell)?;
-            let mut places = chunks.iter().map(|chunk| (chunk.segment, chunk.offset));
-            if places.any(|(of, at)| of == walk.segment && u64::from(at) == walk.offset) {
+            let mut chunks = chunks_of(index, &cell)?;
+            // Only those: what the cell has in other segments may be most of it.
+            chunks.retain(|chunk| chunk.segment == walk.segment);
+            if chunks
+                .iter()
+                .any(|chunk| u64::from(chunk.offset) == walk.offset)
+            {
                 draft.rewrite(&cell, chunks)?;
             }
         }

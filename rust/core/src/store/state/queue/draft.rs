@@ -1,6 +1,7 @@
 //! What a batch does to the queue: blocks to append, and changes of the index that go with the batch.
 
 use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use super::block::{self, Block};
 use super::chunk::{Cell, Chunk, RowKey, row_key};
@@ -12,6 +13,8 @@ use crate::store::state::StateError;
 /// Chunks of a cell from which on the small ones are written together: links that come one by one
 /// would otherwise cost a row and a block each.
 const MOST_CHUNKS: usize = 8;
+/// For how long a batch does so: many such cells may have their chunks in segments that are not in RAM.
+const LONGEST: Duration = Duration::from_millis(40);
 
 /// The changes of one batch; nothing of it holds before the batch is applied.
 pub(super) struct Draft<'a> {
@@ -27,6 +30,7 @@ pub(super) struct Draft<'a> {
     pub live: HashMap<u32, i64>,
     /// Whether what is in segments may be written anew.
     may_move: bool,
+    begun: Instant,
     changed: HashSet<Cell>,
     moved: HashSet<Cell>,
 }
@@ -48,6 +52,7 @@ impl<'a> Draft<'a> {
             rows: Vec::new(),
             live: HashMap::new(),
             may_move,
+            begun: Instant::now(),
             changed: HashSet::new(),
             moved: HashSet::new(),
         }
@@ -64,7 +69,7 @@ impl<'a> Draft<'a> {
         self.changed.contains(cell)
     }
 
-    /// Whether all that is live in a cell is written anew with this batch.
+    /// Whether chunks of a cell are written anew with this batch.
     pub fn has_moved(&self, cell: &Cell) -> bool {
         self.moved.contains(cell)
     }
@@ -92,13 +97,13 @@ impl<'a> Draft<'a> {
         if puts.is_empty() {
             return Ok(());
         }
-        if rest.len() < MOST_CHUNKS || !self.may_move {
+        if rest.len() < MOST_CHUNKS || !self.may_move || self.begun.elapsed() >= LONGEST {
             return self.write(&cell, puts);
         }
         self.merge(&cell, smallest(rest, puts.len() as u32), puts)
     }
 
-    /// Writes all that is live in a cell anew, as one chunk.
+    /// Writes what is live in some chunks of a cell anew, as one chunk.
     pub fn rewrite(&mut self, cell: &Cell, chunks: Vec<Chunk>) -> Result<(), StateError> {
         self.moved.insert(*cell);
         self.merge(cell, chunks, &[])

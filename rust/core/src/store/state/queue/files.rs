@@ -14,7 +14,7 @@ use crate::store::state::StateError;
 use crate::store::state::format::io_error;
 
 /// Segments that stay open: a large queue has more of them than a process may have files.
-const OPEN: usize = 256;
+const OPEN: usize = 64;
 
 /// Why a chunk could not be read.
 pub(super) enum Unread {
@@ -23,10 +23,10 @@ pub(super) enum Unread {
     Error(StateError),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Files {
     dir: PathBuf,
-    open: Mutex<LruCache<u32, Arc<File>>>,
+    open: Arc<Mutex<LruCache<u32, Arc<File>>>>,
 }
 
 /// The file of a segment.
@@ -45,7 +45,7 @@ impl Files {
         let most = NonZeroUsize::new(OPEN).unwrap_or(NonZeroUsize::MIN);
         Files {
             dir: dir.to_path_buf(),
-            open: Mutex::new(LruCache::new(most)),
+            open: Arc::new(Mutex::new(LruCache::new(most))),
         }
     }
 
@@ -70,11 +70,12 @@ impl Files {
 
     /// Removes a segment that no row names any more. One that stays is removed at the next start.
     pub fn remove(&self, segment: u32) {
+        // First the name: a reader with older rows would otherwise open it again, and hold its blocks for long.
+        let _ = std::fs::remove_file(self.path(segment));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let file = open.pop(&segment);
         // Nobody who reads waits for the system to free the blocks.
         drop(open);
-        let _ = std::fs::remove_file(self.path(segment));
         drop(file);
     }
 

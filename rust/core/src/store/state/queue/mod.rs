@@ -21,7 +21,7 @@
 //!   durable, `store.fsync = "never"`, every batch may.)
 //! * Disk is given back: a segment of which less than half is of use is read through, a piece with each
 //!   durable batch, its live blocks are written anew, and it is removed after the next durable batch.
-//! * RAM: a few numbers for each segment, and one file handle for each of the last 256 that were read.
+//! * RAM: a few numbers for each segment, and one file handle for each of the last 64 that were read.
 //!
 //! Why, and what else was measured: `docs/decisions/0026-the-queue-on-disk.md`.
 
@@ -146,6 +146,13 @@ impl Queue {
         visit: &mut Visit<'_>,
     ) -> Result<(), StateError> {
         read::scan(&self.files, index, from, to, visit)
+    }
+
+    /// Returns when the files of removed segments have gone.
+    #[cfg(test)]
+    pub fn wait_for_removal(&self) {
+        let mut segments = self.segments.lock().unwrap_or_else(PoisonError::into_inner);
+        segments.removal.wait();
     }
 
     /// Bytes of all segments.

@@ -9,16 +9,13 @@ use super::collect::Walk;
 use super::files::{Files, path_of, segment_of};
 use super::index::{Index, all};
 use crate::store::state::format::io_error;
-use crate::store::state::{DiskSettings, StateError};
+use crate::store::state::{DiskSettings, Removal, StateError};
 
 /// A segment ends when it is as large as this share of all that is live: what nobody needs in it is
 /// given back only after it has ended, so in a small queue it must be small.
 const SHARE: u64 = 8;
 /// But not before it has so many bytes.
 const LEAST: u64 = 4 << 20;
-
-/// Bytes of files after which no more are removed with one batch, which waits for it.
-const REMOVED: u64 = 512 << 20;
 
 /// What a segment has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +49,7 @@ pub(super) struct Segments {
     pub walk: Option<Walk>,
     /// Nothing of them is named any more, but a power cut could bring the names back.
     obsolete: Vec<u32>,
+    pub removal: Removal,
     /// A batch failed, and whether it holds is not known.
     pub is_uncounted: bool,
     /// A flush failed: the system may have dropped what was not written.
@@ -104,6 +102,7 @@ impl Segments {
             made: false,
             walk: None,
             obsolete: Vec::new(),
+            removal: Removal::default(),
             is_uncounted: false,
             is_broken: false,
             debt: 0,
@@ -121,6 +120,8 @@ impl Segments {
         if !self.is_uncounted {
             return Ok(());
         }
+        // A file that goes meanwhile would look like one that was lost.
+        self.removal.wait();
         let settings = DiskSettings {
             segment_bytes: self.most,
             flushed: self.flushed,
@@ -277,21 +278,16 @@ impl Segments {
 
     /// A durable batch was applied: what nobody names is not needed any more.
     pub fn remove_obsolete(&mut self, files: &Files) {
-        let mut removed = 0;
-        while removed < REMOVED
-            && let Some(segment) = self.obsolete.pop()
-        {
-            let meter = self.meters.remove(&segment);
-            removed += meter.map_or(0, |meter| meter.bytes);
-            if self
-                .walk
-                .as_ref()
-                .is_some_and(|walk| walk.segment == segment)
-            {
-                self.walk = None;
-            }
-            files.remove(segment);
+        if self.obsolete.is_empty() {
+            return;
         }
+        let (gone, files) = (std::mem::take(&mut self.obsolete), files.clone());
+        for segment in &gone {
+            self.meters.remove(segment);
+        }
+        self.walk.take_if(|walk| gone.contains(&walk.segment));
+        self.removal
+            .begin(move || gone.into_iter().for_each(|segment| files.remove(segment)));
     }
 
     pub fn disk_bytes(&self) -> u64 {

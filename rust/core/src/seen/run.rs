@@ -280,10 +280,8 @@ impl Run {
         Ok(len)
     }
 
-    /// Removes the file of a run that the store no longer names.
-    pub fn remove(&self) {
-        // What stays is removed at the next start.
-        let _ = fs::remove_file(&self.path);
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Bytes of RAM of a run of so many keys.

@@ -284,9 +284,10 @@ impl Runs {
             self.merges.retain(|merge| !merge.is_idle());
         }
         if durable && !self.obsolete.is_empty() {
-            let runs = std::mem::take(&mut self.obsolete);
-            self.removal
-                .begin(move || runs.iter().for_each(|run| run.remove()));
+            let mut runs = std::mem::take(&mut self.obsolete);
+            let paths = runs.iter().map(|run| run.path().to_owned()).collect();
+            let drop_run = move |path: &Path| runs.retain(|run| run.path() != path);
+            self.removal.begin(paths, drop_run);
         }
     }
 

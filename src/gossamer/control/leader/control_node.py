@@ -191,7 +191,10 @@ class ControlNode:
         await self.engine.listen(names.status("*"), self.membership.note_status)
         await self.engine.listen(names.event("*"), self._note_event)
         await self.state.open()
-        endless = [self._lead(), self._beat(), self._decide(), self._publish(), self.disk.follow()]
+        endless = [
+            self._lead(), self._beat(), self._decide(), self._publish(),
+            self.disk.follow(), self.membership.hearing.follow(),
+        ]  # fmt: skip
         tasks = [asyncio.ensure_future(one) for one in endless]
         ended = asyncio.ensure_future(self._ended.wait())
         try:

@@ -24,6 +24,7 @@ from gossamer.cluster.messages import (
     decode_node_record,
     encode,
 )
+from gossamer.control.leader.hearing import Hearing
 from gossamer.engine import Bucket, Entry
 from gossamer.errors import ConflictError, VersionError
 from gossamer.model.progress import Progress
@@ -65,6 +66,8 @@ class KnownNode:
     """We saw it change: the node lived while we looked."""
     status: NodeStatus | None = None
     status_at: float = field(default=0.0)
+    heard_at: float = 0.0
+    """The same, in the time in which we could hear."""
     clock: Clock = SYSTEM
 
     @property
@@ -74,11 +77,15 @@ class KnownNode:
     @property
     def fresh(self) -> NodeStatus | None:
         """The status, if it is of now and of this incarnation."""
-        if self.status is None or self.clock.monotonic() - self.status_at > FRESH:
+        return self.last if self.clock.monotonic() - self.status_at <= FRESH else None
+
+    @property
+    def last(self) -> NodeStatus | None:
+        """The last status of this incarnation."""
+        record, status = self.record, self.status
+        if record is not None and status is not None and record.incarnation != status.incarnation:
             return None
-        if self.record is not None and self.record.incarnation != self.status.incarnation:
-            return None
-        return self.status
+        return status
 
     def silent(self) -> float:
         """Seconds since its key changed."""
@@ -89,6 +96,7 @@ class Membership:
     def __init__(self, bucket: Bucket, clock: Clock = SYSTEM) -> None:
         self._bucket = bucket
         self._clock = clock
+        self.hearing = Hearing(clock)
         self._due = 0
         """When the nodes' keys are read next, by our clock in microseconds."""
         self._read = 0
@@ -114,6 +122,11 @@ class Membership:
         if last is not None and last.incarnation != status.incarnation and last.progress:
             self._past[name, last.incarnation] = last.progress
         known.status, known.status_at = status, self._clock.monotonic()
+        known.heard_at = self.hearing.time
+
+    def heard(self, known: KnownNode) -> NodeStatus | None:
+        """Its last status, unless it has said nothing for a while in which we could hear."""
+        return known.last if self.hearing.time - known.heard_at <= FRESH else None
 
     def readings(self) -> list[tuple[Progress, bool]]:
         """Counters of every incarnation that we heard of, and whether it is one of now."""

@@ -142,7 +142,8 @@ class Overview:
         # Also without a record: an engine that lost it does not make a node leave.
         if known.name in self._drain.nodes:
             return "leaving"
-        return known.status.state if known.status and known.fresh else "silent"
+        status = self._membership.heard(known)
+        return status.state if status else "silent"
 
     def doors(self) -> dict[str, dict[str, DoorReport]]:
         """How the policies of each node did, as far as it may live."""

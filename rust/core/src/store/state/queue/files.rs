@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,6 +40,19 @@ pub(super) fn segment_of(path: &Path) -> Option<u32> {
     u32::from_str_radix(name, 16).ok()
 }
 
+/// Whether a file has been removed. Then it is cut short, piece by piece, while others may have it open.
+fn is_gone(file: &File) -> bool {
+    file.metadata().is_ok_and(|facts| facts.nlink() == 0)
+}
+
+fn length(file: &File) -> u64 {
+    file.metadata().map_or(0, |facts| facts.len())
+}
+
+fn end_of(chunk: &Chunk) -> u64 {
+    u64::from(chunk.offset) + u64::from(chunk.length)
+}
+
 impl Files {
     pub fn new(dir: &Path) -> Files {
         let most = NonZeroUsize::new(OPEN).unwrap_or(NonZeroUsize::MIN);
@@ -68,15 +81,10 @@ impl Files {
         Ok(file)
     }
 
-    /// Removes a segment that no row names any more. One that stays is removed at the next start.
-    pub fn remove(&self, segment: u32) {
-        // First the name: a reader with older rows would otherwise open it again, and hold its blocks for long.
-        let _ = std::fs::remove_file(self.path(segment));
+    /// A segment's file has no name any more.
+    pub fn forget(&self, segment: u32) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = open.pop(&segment);
-        // Nobody who reads waits for the system to free the blocks.
-        drop(open);
-        drop(file);
+        open.pop(&segment);
     }
 
     /// The records of a chunk.
@@ -96,14 +104,20 @@ impl Files {
             }
             Err(error) => return Err(Unread::Error(io_error(&path(), &error))),
         };
-        let length = file.metadata().map_or(0, |facts| facts.len());
         // Also keeps a damaged row from asking for more memory than there are bytes.
-        if u64::from(chunk.offset) + u64::from(chunk.length) > length {
-            return Err(lost("is cut"));
+        if end_of(chunk) > length(&file) {
+            return Err(if is_gone(&file) {
+                Unread::Moved
+            } else {
+                lost("is cut")
+            });
         }
         let mut bytes = vec![0; chunk.length as usize];
         file.read_exact_at(&mut bytes, u64::from(chunk.offset))
-            .map_err(|error| Unread::Error(io_error(&path(), &error)))?;
+            .map_err(|error| match is_gone(&file) {
+                true => Unread::Moved,
+                false => Unread::Error(io_error(&path(), &error)),
+            })?;
         Block::read(&bytes, &chunk.cell).ok_or_else(|| lost("has other bytes than were written"))
     }
 
@@ -120,5 +134,38 @@ impl Files {
             "{} is missing; the state is damaged and was left as it is",
             self.path(segment).display()
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_was_cut_short_after_its_removal_has_moved_and_is_no_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files::new(dir.path());
+        let path = files.path(7);
+        std::fs::write(&path, [0; 100]).unwrap();
+        let chunk = Chunk {
+            cell: Default::default(),
+            segment: 7,
+            offset: 10,
+            length: 80,
+            count: 1,
+            live: [3].into_iter().collect(),
+        };
+        assert!(
+            matches!(files.read(&chunk), Err(Unread::Error(_))),
+            "no block"
+        );
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(50).unwrap();
+        assert!(matches!(files.read(&chunk), Err(Unread::Error(_))), "cut");
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(files.read(&chunk), Err(Unread::Moved)));
+        files.forget(7);
+        assert!(matches!(files.read(&chunk), Err(Unread::Moved)));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::collect::Walk;
@@ -281,13 +282,19 @@ impl Segments {
         if self.obsolete.is_empty() {
             return;
         }
-        let (gone, files) = (std::mem::take(&mut self.obsolete), files.clone());
+        let gone = std::mem::take(&mut self.obsolete);
         for segment in &gone {
             self.meters.remove(segment);
         }
         self.walk.take_if(|walk| gone.contains(&walk.segment));
-        self.removal
-            .begin(move || gone.into_iter().for_each(|segment| files.remove(segment)));
+        let paths = gone.iter().map(|segment| files.path(*segment)).collect();
+        let files = files.clone();
+        let forget = move |path: &Path| {
+            segment_of(path)
+                .into_iter()
+                .for_each(|segment| files.forget(segment))
+        };
+        self.removal.begin(paths, forget);
     }
 
     pub fn disk_bytes(&self) -> u64 {
